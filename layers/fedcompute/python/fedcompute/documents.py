@@ -1,0 +1,103 @@
+"""JSON bodies of callers: strict, and every problem told at once with a JSON pointer (RFC 6901)."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import msgspec
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fedcompute.errors import Problem
+from fedcompute.text import clean
+
+LARGEST_BYTES = 1 << 20
+
+
+class Document(BaseModel):
+    """A part of a caller's body: immutable, exact types, unknown fields refused."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", hide_input_in_errors=True)
+
+
+def parse[Model: BaseModel](
+    model: type[Model], raw: bytes, whole: Callable[[Any], Iterable[dict[str, str]]] = lambda value: ()
+) -> Model:
+    """A body as a model. `whole` finds what no single field can tell: {"pointer", "message"} of each such problem.
+
+    Raises: 400 `malformed_json`, 413 `payload_too_large`, 422 `validation_failed` with every problem.
+    """
+    value = decode(raw)
+    errors = list(whole(value))
+    try:
+        found = model.model_validate_json(raw)
+    except ValidationError as error:
+        errors = [_described(detail, model) for detail in error.errors(include_url=False)] + errors
+    if errors:
+        raise invalid(errors)
+    return found
+
+
+def invalid(errors: Sequence[dict[str, str]]) -> Problem:
+    """422 `validation_failed` with its list of problems."""
+    count = "One thing is" if len(errors) == 1 else f"{len(errors)} things are"
+    return Problem("validation_failed", f"{count} wrong with the request; see errors.", errors=errors)
+
+
+def decode(raw: bytes) -> Any:
+    """The JSON value of a body; 400 `malformed_json` or 413 `payload_too_large` where there is none."""
+    if len(raw) > LARGEST_BYTES:
+        raise Problem("payload_too_large", f"The body has {len(raw)} bytes; {LARGEST_BYTES} are the most.")
+    if not raw.strip():
+        raise Problem("malformed_json", "The body is empty; send a JSON object.")
+    try:
+        return msgspec.json.decode(raw)
+    except RecursionError as error:
+        raise Problem("malformed_json", "The body is nested too deeply.") from error
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise Problem("malformed_json", f"The body is not JSON: {clean(str(error))}.") from error
+
+
+def pointer(path: Sequence[str | int]) -> str:
+    """The JSON pointer to a place; the whole document is ""."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def _described(detail: Any, model: type[BaseModel]) -> dict[str, str]:
+    place = [step for step in detail["loc"]]
+    return {"pointer": clean(pointer(place)), "message": _message(detail, model)}
+
+
+def _message(detail: Any, model: type[BaseModel]) -> str:
+    kind, context = detail["type"], detail.get("ctx", {})
+    if kind == "extra_forbidden":
+        return f"is not a field here; the fields are {', '.join(_fields_at(model, detail['loc'][:-1]))}"
+    if kind == "missing":
+        return "is required"
+    if kind in ("greater_than_equal", "less_than_equal"):
+        bound = "at least" if kind == "greater_than_equal" else "at most"
+        return f"must be {bound} {context['ge' if 'ge' in context else 'le']}"
+    if kind in ("value_error", "assertion_error"):
+        return clean(str(context["error"]))
+    message: str = detail["msg"]
+    return clean(message.removeprefix("Input should be ").join(("must be ", "")) if "Input should be" in message else message)
+
+
+def _fields_at(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
+    """The field names of the model that stands at a path, following optional and repeated members."""
+    for step in path:
+        field = model.model_fields.get(str(step))
+        if field is None:
+            continue
+        inner = _model_in(field.annotation)
+        if inner is not None:
+            model = inner
+    return list(model.model_fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for part in getattr(annotation, "__args__", ()):
+        found = _model_in(part)
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,91 @@
+"""A provider's record in the registry: what callers send, and what they get back."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter, ValidationError
+
+from fedcompute.base_url import check_base_url
+from fedcompute.documents import Document
+
+ID_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"
+
+ProviderId = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f]*\S[^\x00-\x1f\x7f]*$")]
+BaseUrl = Annotated[str, AfterValidator(check_base_url)]
+TimeoutMs = Annotated[int, Field(ge=100, le=20000)]
+LabelText = Annotated[str, StringConstraints(max_length=253)]
+Labels = Annotated[dict[Annotated[str, StringConstraints(min_length=1, max_length=317)], LabelText], Field(max_length=64)]
+
+DEFAULT_TIMEOUT_MS = 1500
+READ_ONLY = ("owner", "key_version", "verified_at", "version", "created_at", "updated_at")
+
+
+class ProviderFields(Document):
+    """What an owner says of a provider."""
+
+    name: Name = Field(description="For people.")
+    base_url: BaseUrl = Field(description="The inventory is at this plus /api/v1/inventory. Need not be unique.")
+    enabled: bool = Field(True, description="Whether searches ask it.")
+    timeout_ms: TimeoutMs = Field(DEFAULT_TIMEOUT_MS, description="The most that one call may take.")
+    labels: Labels = Field({}, description="To choose providers by, in a search.")
+
+
+class NewProvider(ProviderFields):
+    """The body of POST /api/v1/providers."""
+
+    id: ProviderId
+
+
+class ReplacedProvider(ProviderFields):
+    """The body of PUT /api/v1/providers/{id}; an `id` in it must be the path's."""
+
+    id: ProviderId | None = None
+
+
+class ProviderRecord(ProviderFields):
+    """One provider as the registry holds it. Times are RFC 3339 in UTC; `version` counts its changes from 1."""
+
+    id: ProviderId
+    owner: str | None = None
+    key_version: int = 1
+    verified_at: str | None = None
+    version: int
+    created_at: str
+    updated_at: str
+
+    @property
+    def etag(self) -> str:
+        """The strong entity tag of this version."""
+        return f'"{self.version}"'
+
+
+def merged(record: ProviderRecord, patch: Mapping[str, Any]) -> dict[str, Any]:
+    """The body of a replacement that applies a JSON merge patch (RFC 7396): null removes an optional field."""
+    fields = {name: getattr(record, name) for name in ProviderFields.model_fields}
+    return _merge(fields, patch)
+
+
+def _merge(target: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    result = dict(target)
+    for name, value in patch.items():
+        if value is None:
+            result.pop(name, None)
+        elif isinstance(value, Mapping):
+            inner = result.get(name)
+            result[name] = _merge(inner if isinstance(inner, Mapping) else {}, value)
+        else:
+            result[name] = value
+    return result
+
+
+_ID = TypeAdapter(ProviderId)
+
+
+def is_provider_id(text: str) -> bool:
+    """Whether a text could be a provider's id."""
+    try:
+        _ID.validate_python(text)
+    except ValidationError:
+        return False
+    return True

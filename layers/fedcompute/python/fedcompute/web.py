@@ -1,0 +1,161 @@
+"""Both apps' edge: routes, problem+json, request ids, who may call, and one log line per request.
+
+The only module of the shared package that knows Chalice.
+"""
+
+import functools
+import re
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from typing import Any
+
+import msgspec
+from chalice.app import Chalice, Request, Response
+
+from fedcompute.errors import CODE_OF_STATUS, Problem
+from fedcompute.log import Log
+from fedcompute.text import clean
+
+JSON = "application/json"
+JSON_TYPES = [JSON, "application/merge-patch+json"]
+PROBLEM = "application/problem+json"
+
+_REQUEST_ID = re.compile(r"^[A-Za-z0-9_-]{1,64}$")
+_OWN_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+
+View = Callable[..., Response]
+Access = Callable[[Request], None]
+
+# What a view adds to its request's log line. Per context, since `chalice local` serves requests in threads.
+_NOTES: ContextVar[dict[str, Any]] = ContextVar("notes")
+
+
+class Web:
+    """Registers views on a Chalice app and answers for everything that is not their own business.
+
+    `log` and `access` are made on the first request: importing an app reads no environment.
+    """
+
+    def __init__(self, app: Chalice, log: Callable[[], Log], access: Callable[[], Access]) -> None:
+        self.app = app
+        self.log = log
+        self.access = access
+        app.register_middleware(self._answer, "http")
+
+    def route(self, path: str, methods: tuple[str, ...] = ("GET",)) -> Callable[[View], View]:
+        """Like Chalice's route, for views that take the request first and raise Problems."""
+
+        def register(view: View) -> View:
+            @functools.wraps(view)
+            def guarded(**parameters: str) -> Response:
+                request = self.app.current_request
+                try:
+                    self.access()(request)
+                    return view(request, **parameters)
+                except Problem as problem:
+                    return problem_response(problem, request_id_of(request))
+
+            self.app.route(path, methods=list(methods), content_types=JSON_TYPES)(guarded)
+            return view
+
+        return register
+
+    def _answer(self, request: Request, get_response: Callable[[Request], Response]) -> Response:
+        """The middleware: around every answer, also around those that Chalice makes itself."""
+        started = time.perf_counter()
+        notes: dict[str, Any] = {}
+        _NOTES.set(notes)
+        request_id = request_id_of(request)
+        response = self._as_problem(get_response(request), request, request_id)
+        response.headers["X-Request-Id"] = request_id
+        self.log().write(
+            "ERROR" if response.status_code >= 500 else "INFO",
+            "request",
+            request_id=request_id,
+            method=request.method,
+            path=clean(request.path or ""),
+            status=response.status_code,
+            took_ms=round((time.perf_counter() - started) * 1000, 3),
+            **notes,
+        )
+        return response
+
+    def _as_problem(self, response: Response, request: Request, request_id: str) -> Response:
+        if response.status_code < 400 or "Content-Type" in response.headers:
+            return response  # a view's own answer, or a problem already
+        code = CODE_OF_STATUS.get(response.status_code, "internal")
+        made = problem_response(Problem(code, _words_for(response, request)), request_id)
+        made.headers.update(response.headers)
+        return made
+
+
+def note(**fields: Any) -> None:
+    """Adds fields to the log line of the request that this thread is serving."""
+    _NOTES.get({}).update(fields)
+
+
+def json_response(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """An answer whose body is JSON already."""
+    return Response(body.decode(), headers={"Content-Type": JSON, **(headers or {})}, status_code=status)
+
+
+def problem_response(problem: Problem, request_id: str) -> Response:
+    """A problem as its caller gets it."""
+    body = msgspec.json.encode(problem.body(request_id)).decode()
+    return Response(body, headers={"Content-Type": PROBLEM, **problem.headers}, status_code=problem.status)
+
+
+def request_id_of(request: Request) -> str:
+    """The caller's own id where it is a plain one, else API Gateway's, else a new one; the same at every call."""
+    given = request.headers.get("x-request-id", "")
+    if _REQUEST_ID.match(given):
+        return str(given)
+    # Kept on the request, which is of one thread: a view and the middleware must name the same id.
+    found = getattr(request, "fedcompute_id", None)
+    if found is None:
+        made = str((request.context or {}).get("requestId") or "")
+        found = made if _REQUEST_ID.match(made) else str(uuid.uuid4())
+        request.fedcompute_id = found
+    return str(found)
+
+
+def raw_body(request: Request) -> bytes:
+    """The body as sent; 415 where it does not say that it is JSON."""
+    raw: bytes | str = request.raw_body
+    raw = raw.encode() if isinstance(raw, str) else raw
+    if raw and "content-type" not in request.headers:
+        raise Problem("unsupported_media_type", f"Send the body with Content-Type: {JSON}.")
+    return raw
+
+
+def own_hosts_only(allowed_hosts: tuple[str, ...]) -> Access:
+    """The rule of AUTH=open: only pages and clients of this machine, whatever a name resolves to (DNS rebinding)."""
+    known = {host.lower() for host in (*_OWN_HOSTS, *allowed_hosts)}
+
+    def check(request: Request) -> None:
+        host = request.headers.get("host", "").lower()
+        if host and _without_port(host) not in known and host not in known:
+            raise Problem("foreign_host", "This app is open to its own machine only; name the host in ALLOWED_HOSTS.")
+        origin = request.headers.get("origin", "").lower()
+        if origin and origin.partition("://")[2] != host:
+            raise Problem("foreign_origin", "Pages of another origin may not call this app.")
+
+    return check
+
+
+def _without_port(host: str) -> str:
+    return re.sub(r":\d*$", "", host)
+
+
+def _words_for(response: Response, request: Request) -> str:
+    if response.status_code == 405:
+        allowed = response.headers.get("Allow", "other methods")
+        return f"{request.method} is not for this address; it takes {allowed}."
+    if response.status_code == 415:
+        return f"Send the body with Content-Type: {JSON}."
+    if response.status_code >= 500:
+        return "Something went wrong here. The log has it under this request id."
+    body = response.body if isinstance(response.body, dict) else {}
+    return clean(str(body.get("Message") or body.get("message") or "The request can't be answered."))
