@@ -6,6 +6,7 @@ The only module of the shared package that knows Chalice.
 import functools
 import re
 import time
+import traceback
 import uuid
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
@@ -25,8 +26,12 @@ PROBLEM = "application/problem+json"
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9_-]{1,64}$")
 _OWN_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
+_INTERNAL = "Something went wrong here. The log has it under this request id."
+
 View = Callable[..., Response]
-Access = Callable[[Request], None]
+Access = Callable[[Request, str], None]  # who calls, and the role that the route asks for; raises Problem
+
+PUBLIC = "public"
 
 # What a view adds to its request's log line. Per context, since `chalice local` serves requests in threads.
 _NOTES: ContextVar[dict[str, Any]] = ContextVar("notes")
@@ -44,18 +49,22 @@ class Web:
         self.access = access
         app.register_middleware(self._answer, "http")
 
-    def route(self, path: str, methods: tuple[str, ...] = ("GET",)) -> Callable[[View], View]:
-        """Like Chalice's route, for views that take the request first and raise Problems."""
+    def route(self, path: str, methods: tuple[str, ...] = ("GET",), *, role: str) -> Callable[[View], View]:
+        """Like Chalice's route, for views that take the request first and raise Problems; every route names its role."""
 
         def register(view: View) -> View:
             @functools.wraps(view)
             def guarded(**parameters: str) -> Response:
                 request = self.app.current_request
                 try:
-                    self.access()(request)
+                    self.access()(request, role)
                     return view(request, **parameters)
                 except Problem as problem:
+                    note(code=problem.code)
                     return problem_response(problem, request_id_of(request))
+                except Exception as error:  # noqa: BLE001 (the app's edge: nothing may pass it unlogged)
+                    note(traceback="".join(traceback.format_exception(error)))
+                    return problem_response(Problem("internal", _INTERNAL), request_id_of(request))
 
             self.app.route(path, methods=list(methods), content_types=JSON_TYPES)(guarded)
             return view
@@ -134,7 +143,7 @@ def own_hosts_only(allowed_hosts: tuple[str, ...]) -> Access:
     """The rule of AUTH=open: only pages and clients of this machine, whatever a name resolves to (DNS rebinding)."""
     known = {host.lower() for host in (*_OWN_HOSTS, *allowed_hosts)}
 
-    def check(request: Request) -> None:
+    def check(request: Request, role: str) -> None:  # noqa: ARG001 (open: every role is everybody's)
         host = request.headers.get("host", "").lower()
         if host and _without_port(host) not in known and host not in known:
             raise Problem("foreign_host", "This app is open to its own machine only; name the host in ALLOWED_HOSTS.")
@@ -156,6 +165,6 @@ def _words_for(response: Response, request: Request) -> str:
     if response.status_code == 415:
         return f"Send the body with Content-Type: {JSON}."
     if response.status_code >= 500:
-        return "Something went wrong here. The log has it under this request id."
+        return _INTERNAL
     body = response.body if isinstance(response.body, dict) else {}
     return clean(str(body.get("Message") or body.get("message") or "The request can't be answered."))

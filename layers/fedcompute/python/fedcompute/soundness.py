@@ -1,0 +1,31 @@
+"""What no single field of an inventory can tell: more available than there is, and parts larger than the whole."""
+
+from collections.abc import Iterator
+
+from fedcompute.inventory import Device, Node
+
+Fault = tuple[str, str]  # the field, and in words what is wrong with it
+
+
+def node_faults(node: Node) -> Iterator[Fault]:
+    """Why a node can't be believed, its devices apart."""
+    yield from _above("cpu/available_millicores", node.cpu.available_millicores, "the total", node.cpu.total_millicores)
+    yield from _above("memory/available_bytes", node.memory.available_bytes, "the total", node.memory.total_bytes)
+    if node.pods is not None:
+        yield from _above("pods/available", node.pods.available, "the total", node.pods.total)
+
+
+def device_faults(device: Device) -> Iterator[Fault]:
+    """Why a device can't be believed."""
+    yield from _above("memory_available_mib", device.memory_available_mib, "the total", device.memory_total_mib)
+    yield from _above("largest_free_mib", device.largest_free_mib, "what is available", device.memory_available_mib)
+    yield from _above("largest_free_mib", device.largest_free_mib, "the total", device.memory_total_mib)
+    yield from _above(
+        "compute_available_percent", device.compute_available_percent, "the total", device.compute_total_percent
+    )
+    yield from _above("slots_available", device.slots_available, "the total", device.slots_total)
+
+
+def _above(field: str, amount: int | None, bound: str, most: int | None) -> Iterator[Fault]:
+    if amount is not None and most is not None and amount > most:
+        yield field, f"{amount} is above {bound}, {most}"
