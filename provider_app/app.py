@@ -1,0 +1,30 @@
+"""A provider's routes: what this owner has now, for the gateways that ask."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+from chalice.app import Chalice, Request, Response
+
+from chalicelib.inventory_reply import asked_max_age_ms, reply
+from chalicelib.provider_parts import ProviderParts
+from fedcompute import __version__
+from fedcompute.web import PUBLIC, Web, json_response
+
+app = Chalice(app_name="fedcompute-provider")
+parts = ProviderParts(Path(__file__).parent)
+web = Web(app, lambda: parts.log, lambda: parts.access)
+
+
+@web.route("/health", role=PUBLIC)
+def health(request: Request) -> Response:  # noqa: ARG001 (every view takes it)
+    """Whether this app runs, and its version."""
+    return json_response(msgspec.json.encode({"status": "ok", "version": __version__}))
+
+
+@web.route("/api/v1/inventory", role=PUBLIC)
+def inventory(request: Request) -> Response:
+    """The inventory, or 304 where the caller has it."""
+    max_age_ms = asked_max_age_ms(request.query_params)
+    observation = parts.inventory.observe(datetime.now(UTC), max_age_ms)
+    return reply(observation, request.headers.get("if-none-match"))

@@ -1,0 +1,53 @@
+"""The collaborators of the provider's app, each built on first use."""
+
+import os
+from functools import cached_property
+from pathlib import Path
+
+from chalicelib.inventory_reply import InventorySource
+from chalicelib.provider_settings import ProviderSettings, SettingsError, from_environment
+from chalicelib.static_inventory import StaticInventory
+from fedcompute.errors import unavailable
+from fedcompute.log import Log
+from fedcompute.web import Access, own_hosts_only
+
+NOT_BUILT = "This release reads no cluster; set INVENTORY_MODE=static, and INVENTORY_FILE to an inventory's file."
+
+
+class ProviderParts:
+    """What the views work with. `folder` is the app's, which INVENTORY_FILE is relative to.
+
+    Two threads may build a part at once; either will do, as the last one kept is what all use from then on.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @cached_property
+    def settings(self) -> ProviderSettings:
+        """The environment; 503 `not_ready` that names each variable that is missing or wrong."""
+        try:
+            return from_environment(os.environ)
+        except SettingsError as error:
+            raise unavailable("not_ready", str(error)) from error
+
+    @cached_property
+    def log(self) -> Log:
+        """The log; at its default level where the settings can't be read, since that must be logged too."""
+        try:
+            return Log("provider", from_environment(os.environ).log_level)
+        except SettingsError:
+            return Log("provider")
+
+    @cached_property
+    def access(self) -> Access:
+        """Who may call: this machine's own pages and clients."""
+        return own_hosts_only(self.settings.allowed_hosts)
+
+    @cached_property
+    def inventory(self) -> InventorySource:
+        """Where the inventory comes from; 503 `inventory_unavailable` for a mode that this release has not."""
+        settings = self.settings
+        if settings.inventory_mode != "static":
+            raise unavailable("inventory_unavailable", NOT_BUILT)
+        return StaticInventory(self._folder / settings.inventory_file, settings.provider_id)
