@@ -15,7 +15,7 @@ Number = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 Name = Annotated[str, Meta(min_length=1)]
 
 
-class Warning(Struct, frozen=True, kw_only=True, omit_defaults=True):  # noqa: A001 (the contract's word)
+class Warning(Struct, frozen=True, kw_only=True):  # noqa: A001 (the contract's word)
     """Something that was left out or looks wrong, in words."""
 
     code: str = ""

@@ -29,3 +29,27 @@ def device_faults(device: Device) -> Iterator[Fault]:
 def _above(field: str, amount: int | None, bound: str, most: int | None) -> Iterator[Fault]:
     if amount is not None and most is not None and amount > most:
         yield field, f"{amount} is above {bound}, {most}"
+
+
+def is_sound(device: Device) -> bool:
+    """Whether device_faults finds nothing; in one expression, since every device of every reply passes here."""
+    return not (
+        (
+            (memory := device.memory_available_mib) is not None
+            and (total := device.memory_total_mib) is not None
+            and memory > total
+        )
+        or (
+            (largest := device.largest_free_mib) is not None
+            and (
+                (memory is not None and largest > memory)
+                or ((total := device.memory_total_mib) is not None and largest > total)
+            )
+        )
+        or (
+            (compute := device.compute_available_percent) is not None
+            and (total := device.compute_total_percent) is not None
+            and compute > total
+        )
+        or ((slots := device.slots_available) is not None and (total := device.slots_total) is not None and slots > total)
+    )

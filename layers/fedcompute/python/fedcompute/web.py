@@ -49,6 +49,12 @@ class Web:
         self.access = access
         app.register_middleware(self._answer, "http")
 
+    def _log(self) -> Log:
+        try:
+            return self.log()
+        except Exception:  # noqa: BLE001 (settings that can't be read are what the line is about)
+            return Log(self.app.app_name)
+
     def route(self, path: str, methods: tuple[str, ...] = ("GET",), *, role: str) -> Callable[[View], View]:
         """Like Chalice's route, for views that take the request first and raise Problems; every route names its role."""
 
@@ -79,7 +85,7 @@ class Web:
         request_id = request_id_of(request)
         response = self._as_problem(get_response(request), request, request_id)
         response.headers["X-Request-Id"] = request_id
-        self.log().write(
+        self._log().write(
             "ERROR" if response.status_code >= 500 else "INFO",
             "request",
             request_id=request_id,
@@ -108,6 +114,16 @@ def note(**fields: Any) -> None:
 def json_response(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """An answer whose body is JSON already."""
     return Response(body.decode(), headers={"Content-Type": JSON, **(headers or {})}, status_code=status)
+
+
+def no_content() -> Response:
+    """204, for what leaves nothing to say."""
+    return Response("", headers={}, status_code=204)
+
+
+def query_of(request: Request) -> dict[str, str]:
+    """The query's parameters; of one that stands more than once, the last."""
+    return dict(request.query_params or {})
 
 
 def problem_response(problem: Problem, request_id: str) -> Response:

@@ -1,0 +1,94 @@
+"""The gateway's routes, and nothing else."""
+
+from chalice.app import Chalice, Request, Response
+
+from chalicelib import providers
+from chalicelib.answers import encoded, record_answer, search_answer
+from chalicelib.check import check
+from chalicelib.collaborators import Collaborators
+from chalicelib.health import health, ready
+from chalicelib.resources import resources
+from chalicelib.search import search
+from fedcompute.request import parse_search
+from fedcompute.web import PUBLIC, Web, json_response, no_content, note, query_of, raw_body
+
+PROVIDERS = "/api/v1/providers"
+ONE_PROVIDER = PROVIDERS + "/{provider_id}"
+
+app = Chalice(app_name="fedcompute-gateway")
+gateway = Collaborators()
+web = Web(app, lambda: gateway.log, lambda: gateway.access)
+
+
+@web.route("/health", role=PUBLIC)
+def get_health(request: Request) -> Response:
+    """Whether the process answers."""
+    return json_response(*encoded(health()))
+
+
+@web.route("/ready", role=PUBLIC)
+def get_ready(request: Request) -> Response:
+    """Whether the registry answers too."""
+    return json_response(*encoded(ready(gateway.registry)))
+
+
+@web.route(PROVIDERS, ("POST",), role="provider")
+def post_provider(request: Request) -> Response:
+    """Register a provider."""
+    record = providers.register(gateway.registry, raw_body(request), gateway.approval(request))
+    return json_response(*record_answer(record, 201, {"Location": f"{PROVIDERS}/{record.id}"}))
+
+
+@web.route(PROVIDERS, role="search")
+def get_providers(request: Request) -> Response:
+    """The registry, by id, a page at a time."""
+    return json_response(*encoded(providers.listed(gateway.registry, query_of(request))))
+
+
+@web.route(ONE_PROVIDER, role="search")
+def get_provider(request: Request, provider_id: str) -> Response:
+    """One record."""
+    return json_response(*record_answer(gateway.registry.get(provider_id)))
+
+
+@web.route(ONE_PROVIDER, ("PUT",), role="provider")
+def put_provider(request: Request, provider_id: str) -> Response:
+    """Replace a record."""
+    body, approve = raw_body(request), gateway.approval(request)
+    return json_response(*record_answer(providers.replace(gateway.registry, provider_id, body, request.headers, approve)))
+
+
+@web.route(ONE_PROVIDER, ("PATCH",), role="provider")
+def patch_provider(request: Request, provider_id: str) -> Response:
+    """Change some fields of a record."""
+    body, approve = raw_body(request), gateway.approval(request)
+    return json_response(*record_answer(providers.patch(gateway.registry, provider_id, body, request.headers, approve)))
+
+
+@web.route(ONE_PROVIDER, ("DELETE",), role="provider")
+def delete_provider(request: Request, provider_id: str) -> Response:
+    """Remove a record."""
+    providers.remove(gateway.registry, provider_id, request.headers)
+    return no_content()
+
+
+@web.route(ONE_PROVIDER + "/check", ("POST",), role="provider")
+def post_provider_check(request: Request, provider_id: str) -> Response:
+    """Ask one provider now."""
+    return json_response(*encoded(check(gateway.registry.get(provider_id), gateway.asking)))
+
+
+@web.route("/api/v1/resources/search", ("POST",), role="search")
+def post_search(request: Request) -> Response:
+    """The main job: where can this job run now?"""
+    wanted = parse_search(raw_body(request), gateway.settings.search_deadline_ms)
+    found = search(wanted, gateway.registry, gateway.asking)
+    answer = search_answer(found, wanted)
+    note(**found.log_fields)
+    return json_response(*answer)
+
+
+@web.route("/api/v1/resources", role="search")
+def get_resources(request: Request) -> Response:
+    """What the federation has now."""
+    return json_response(*encoded(resources(gateway.registry, gateway.asking, gateway.settings.search_deadline_ms)))

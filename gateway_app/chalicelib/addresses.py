@@ -1,0 +1,130 @@
+"""Which network addresses a provider may have: judged when it registers, and again at each connect.
+
+The table is our own: what Python calls a global address changes with its patch level.
+"""
+
+import functools
+import ipaddress
+import socket
+from collections.abc import Iterable
+from enum import StrEnum
+
+from fedcompute.base_url import host_and_port
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+class Reach(StrEnum):
+    """How near a provider may be."""
+
+    PUBLIC = "public"  # https only
+    PRIVATE = "private"  # also RFC 1918 and unique local addresses
+    ANY = "any"  # also this machine
+
+
+def _networks(*texts: str) -> tuple[Network, ...]:
+    return tuple(ipaddress.ip_network(text) for text in texts)
+
+
+LOOPBACK = _networks("127.0.0.0/8", "::1/128")
+PRIVATE = _networks("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
+# Metadata services of clouds that stand in otherwise allowed networks.
+METADATA = _networks("fd00:ec2::/32", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32")
+# IANA's special-purpose registries: never a provider.
+NEVER = METADATA + _networks(
+    "0.0.0.0/8",
+    "100.64.0.0/10",
+    "169.254.0.0/16",
+    "192.0.0.0/24",
+    "192.0.2.0/24",
+    "192.88.99.0/24",
+    "198.18.0.0/15",
+    "198.51.100.0/24",
+    "203.0.113.0/24",
+    "224.0.0.0/3",
+    "fe80::/10",
+)
+GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
+NEVER_V6 = _networks("2001::/23", "2001:db8::/32", "3fff::/20")
+# IPv6 prefixes that hold an IPv4 address, and how many bits from the right it stands.
+EMBEDDED = (
+    (ipaddress.IPv6Network("::ffff:0:0/96"), 0),  # IPv4-mapped
+    (ipaddress.IPv6Network("64:ff9b::/96"), 0),  # NAT64
+    (ipaddress.IPv6Network("2002::/16"), 80),  # 6to4
+)
+
+
+class AddressPolicy:
+    """The rule of PROVIDER_ADDRESSES. `forbidden` are URLs that no provider may share host and port with."""
+
+    def __init__(self, reach: Reach, forbidden: Iterable[str] = ()) -> None:
+        self.reach = reach
+        self._forbidden = tuple(host_and_port(url) for url in forbidden)
+
+    def refusal_of_url(self, base_url: str, own_host: str = "") -> str | None:
+        """Why a base_url may not be registered, in words, or None. Names are judged again when they resolve."""
+        host, port = host_and_port(base_url)
+        if self.reach is Reach.PUBLIC and not base_url.startswith("https:"):
+            return "must begin with https://"
+        if (host, port) in self._forbidden or (own_host and (host, port) == host_and_port(f"http://{own_host}")):
+            return "must not be the gateway itself or its AWS endpoint"
+        if host == "localhost" or host.endswith(".localhost"):
+            host = "127.0.0.1"
+        try:
+            return self.refusal(host, port)
+        except ValueError:
+            return "must have a plain address, such as 10.0.0.7" if _is_coded_address(host) else None
+
+    def refusal(self, host: str, port: int) -> str | None:
+        """Why this address and port may not be connected to, in words, or None. ValueError: not an address."""
+        address = _plain(ipaddress.ip_address(host.partition("%")[0]))
+        if any(port == denied and _is_at(address, name) for name, denied in self._forbidden):
+            return "is the AWS endpoint's or the Lambda run time's"
+        if _within(address, LOOPBACK):
+            return None if self.reach is Reach.ANY else "is on the gateway's own machine"
+        if _within(address, NEVER) or (address.version == 6 and _is_special_v6(address)):
+            return "is in a network that no provider may be in"
+        if _within(address, PRIVATE) and self.reach is Reach.PUBLIC:
+            return "is in a private network"
+        return None
+
+
+def _plain(address: Address) -> Address:
+    """The IPv4 address that an IPv6 address carries, where it carries one."""
+    for network, shift in EMBEDDED:
+        if address in network:
+            return ipaddress.IPv4Address((int(address) >> shift) & 0xFFFFFFFF)
+    return address
+
+
+def _is_special_v6(address: Address) -> bool:
+    return not _within(address, PRIVATE) and (address not in GLOBAL_V6 or _within(address, NEVER_V6))
+
+
+def _within(address: Address, networks: Iterable[Network]) -> bool:
+    return any(address in network for network in networks)
+
+
+def _is_coded_address(host: str) -> bool:
+    """Whether the system would read a host as a number: 2130706433, 0x7f.1, 0177.0.0.1, 127.1."""
+    try:
+        socket.inet_aton(host)
+    except OSError:
+        return False
+    return True
+
+
+@functools.cache
+def _addresses_of(name: str) -> frozenset[Address]:
+    try:
+        found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return frozenset()
+    return frozenset(ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found)
+
+
+def _is_at(address: Address, name: str) -> bool:
+    """Whether a forbidden name is this address; every loopback address is this machine."""
+    theirs = _addresses_of(name)
+    return address in theirs or (_within(address, LOOPBACK) and any(_within(other, LOOPBACK) for other in theirs))

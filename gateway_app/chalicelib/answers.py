@@ -1,0 +1,43 @@
+"""Answers as they leave the gateway: bytes, a status and headers."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+from fedcompute.errors import RETRY_AFTER_S
+from fedcompute.provider import ProviderRecord
+from fedcompute.request import SearchRequest
+from pydantic import BaseModel
+
+from chalicelib.search import Found
+
+
+class Encoded(NamedTuple):
+    """What web.json_response takes."""
+
+    body: bytes
+    status: int
+    headers: dict[str, str]
+
+
+def search_answer(found: Found, request: SearchRequest) -> Encoded:
+    """200; or 503 with the same body where every provider was required and one is missing."""
+    is_refused = request.partial == "require_all" and not found.is_complete
+    found.answer["took_ms"] = found.clock.total_ms
+    body = msgspec.json.encode(found.answer)
+    found.clock.lap("encode")
+    headers = {"Server-Timing": found.clock.server_timing}
+    if is_refused:
+        headers["Retry-After"] = str(RETRY_AFTER_S)
+    return Encoded(body, 503 if is_refused else 200, headers)
+
+
+def record_answer(record: ProviderRecord, status: int = 200, headers: Mapping[str, str] | None = None) -> Encoded:
+    """One record with its entity tag."""
+    return Encoded(record.model_dump_json().encode(), status, {"ETag": record.etag, **(headers or {})})
+
+
+def encoded(value: Any) -> Encoded:
+    """A plain 200."""
+    body = value.model_dump_json().encode() if isinstance(value, BaseModel) else msgspec.json.encode(value)
+    return Encoded(body, 200, {})

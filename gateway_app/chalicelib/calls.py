@@ -1,0 +1,62 @@
+"""What the fan-out is asked to do, and what comes of it."""
+
+from typing import NamedTuple
+
+OK = "ok"
+NOT_MODIFIED = "not_modified"
+ANSWERED = (OK, NOT_MODIFIED)
+
+# Every way in which asking one provider can end. docs/api.md lists the same.
+OUTCOMES = (
+    OK,
+    NOT_MODIFIED,
+    "timeout",
+    "deadline_exceeded",
+    "unreachable",
+    "dns_failure",
+    "tls_failure",
+    "protocol_error",
+    "http_status",
+    "redirected",
+    "too_large",
+    "not_json",
+    "invalid_inventory",
+    "unsupported_schema",
+    "identity_mismatch",
+    "signature_invalid",
+    "address_blocked",
+    "circuit_open",
+    "internal",
+)
+
+
+class Call(NamedTuple):
+    """One provider to ask. `etag`: what the gateway holds already, to be revalidated; None: nothing."""
+
+    provider_id: str
+    base_url: str
+    timeout_ms: int
+    etag: str | None = None
+
+
+class Timings(NamedTuple):
+    """Milliseconds of one call: how long name, connection and TLS took, and when the first byte and the end came."""
+
+    dns: int
+    connect: int
+    tls: int
+    first_byte: int
+    total: int
+
+
+class Reply(NamedTuple):
+    """How one call ended. `body` is decoded and complete when the outcome is `ok`, else empty."""
+
+    outcome: str
+    message: str | None = None
+    took_ms: int = 0
+    http_status: int | None = None
+    body: bytes = b""
+    etag: str | None = None
+    observed_at: str | None = None
+    timings: Timings = Timings(0, 0, 0, 0, 0)

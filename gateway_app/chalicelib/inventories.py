@@ -1,0 +1,142 @@
+"""What a warm process knows: each provider's inventory with its entity tag, revalidated at every search.
+
+It is never served unasked: without the provider's 304 it is not used.
+"""
+
+import threading
+from collections import OrderedDict
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from fedcompute.inventory import Inventory, Warning
+from fedcompute.provider import ProviderRecord
+from fedcompute.reading import UnreadableInventoryError, read
+from msgspec import Struct, structs
+
+from chalicelib.calls import ANSWERED, NOT_MODIFIED, OK, Call, Reply
+
+MOST_KEPT_BYTES = 128 << 20  # of bodies; parsed, they take a little over twice that
+MOST_SKEW = timedelta(seconds=60)
+
+
+class ProviderEntry(Struct, kw_only=True):
+    """How asking one provider ended, as in a search's answer."""
+
+    id: str
+    name: str
+    outcome: str
+    message: str | None = None
+    took_ms: int = 0
+    http_status: int | None = None
+    retry_at: str | None = None
+    nodes: int | None = None
+    candidates: int | None = None
+    warnings: list[Warning] = []
+
+
+class Answered(NamedTuple):
+    """One provider's part of an answer. `inventory` is None unless the outcome is `ok` or `not_modified`."""
+
+    record: ProviderRecord
+    entry: ProviderEntry
+    reply: Reply
+    inventory: Inventory | None = None
+    observed_at: datetime | None = None
+
+
+class _Kept(NamedTuple):
+    base_url: str
+    etag: str
+    inventory: Inventory
+    size: int
+
+
+class Inventories:
+    """Least recently used out; safe under threads."""
+
+    def __init__(self, most_kept_bytes: int = MOST_KEPT_BYTES) -> None:
+        self._most_kept_bytes = most_kept_bytes
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._size = 0
+        self._lock = threading.Lock()
+
+    def call_for(self, record: ProviderRecord, *, is_fresh: bool = False) -> Call:
+        """How to ask a provider: for what has changed, or (`is_fresh`) for all that it has."""
+        with self._lock:
+            kept = None if is_fresh else self._kept.get(record.id)
+        etag = kept.etag if kept is not None and kept.base_url == record.base_url else None
+        return Call(record.id, record.base_url, record.timeout_ms, etag)
+
+    def judge(self, record: ProviderRecord, reply: Reply, now: datetime) -> Answered:
+        """Read a reply, and keep what it brought. Never raises for anything that a provider sent."""
+        inventory = None
+        if reply.outcome == OK:
+            try:
+                inventory = read(reply.body, record.id)
+            except UnreadableInventoryError as error:
+                reply = reply._replace(outcome=error.outcome, message=error.message)
+            else:
+                self._keep(record, reply, inventory)
+        elif reply.outcome == NOT_MODIFIED:
+            inventory, reply = self._revalidated(record, reply)
+        entry = ProviderEntry(
+            id=record.id,
+            name=record.name,
+            outcome=reply.outcome,
+            message=reply.message,
+            took_ms=reply.took_ms,
+            http_status=reply.http_status,
+        )
+        if inventory is None:
+            return Answered(record, entry, reply._replace(body=b""))
+        observed_at = parsed_time(reply.observed_at or inventory.observed_at)
+        entry.nodes = len(inventory.nodes)
+        warnings = [*_skew(observed_at, now), *inventory.warnings]
+        entry.warnings = [structs.replace(warning, provider_id=record.id) for warning in warnings]
+        return Answered(record, entry, reply._replace(body=b""), inventory, observed_at)
+
+    def _keep(self, record: ProviderRecord, reply: Reply, inventory: Inventory) -> None:
+        with self._lock:
+            self._drop(record.id)
+            if reply.etag is None or len(reply.body) > self._most_kept_bytes:
+                return
+            self._kept[record.id] = _Kept(record.base_url, reply.etag, inventory, len(reply.body))
+            self._size += len(reply.body)
+            while self._size > self._most_kept_bytes:
+                self._drop(next(iter(self._kept)))
+
+    def _drop(self, provider_id: str) -> None:
+        gone = self._kept.pop(provider_id, None)
+        self._size -= gone.size if gone is not None else 0
+
+    def _revalidated(self, record: ProviderRecord, reply: Reply) -> tuple[Inventory | None, Reply]:
+        with self._lock:
+            kept = self._kept.get(record.id)
+            if kept is not None and kept.base_url == record.base_url:
+                self._kept.move_to_end(record.id)
+                return kept.inventory, reply._replace(etag=kept.etag)
+        # Another search has dropped it since this one asked: rare, and the next search asks for all of it.
+        return None, reply._replace(outcome="internal", message="what it confirmed was no longer held; search again")
+
+
+def is_answered(entry: ProviderEntry) -> bool:
+    """Whether a provider's inventory takes part in the answer."""
+    return entry.outcome in ANSWERED
+
+
+def parsed_time(text: str | None) -> datetime | None:
+    """An RFC 3339 time with its zone; None for anything else."""
+    if not text:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return time if time.tzinfo is not None else None
+
+
+def _skew(observed_at: datetime | None, now: datetime) -> list[Warning]:
+    if observed_at is None or observed_at - now <= MOST_SKEW:
+        return []
+    ahead = round((observed_at - now).total_seconds())
+    return [Warning(code="clock_skew", message=f"observed_at is {ahead} s in the future; one of the clocks is wrong")]

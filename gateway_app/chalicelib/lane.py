@@ -1,0 +1,138 @@
+"""One thread's share of a fan-out: many transfers over one libcurl multi, driven by what its sockets do."""
+
+import selectors
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+
+import pycurl
+
+from chalicelib.addresses import AddressPolicy
+from chalicelib.calls import Call, Reply
+from chalicelib.transfer import Transfer
+
+# Called in the lane's thread, once per call, as soon as it has ended.
+Deliver = Callable[[Call, Reply], None]
+
+LEAST_BUDGET_MS = 1
+LONGEST_WAIT_S = 1.0
+GRACE_S = 0.05  # past the deadline, for replies that came in time and were not yet read
+SPARE_HANDLES = 64
+PATIENT_ROUNDS = 8  # how often busy sockets may go before a reply that waits to be read
+
+_MASKS = {
+    pycurl.POLL_IN: selectors.EVENT_READ,
+    pycurl.POLL_OUT: selectors.EVENT_WRITE,
+    pycurl.POLL_INOUT: selectors.EVENT_READ | selectors.EVENT_WRITE,
+}
+
+
+class Lane:
+    """Keeps its multi, and with it its connections, for the life of the process. One search at a time uses it."""
+
+    def __init__(self, policy: AddressPolicy, most_body_bytes: int, connections: int) -> None:
+        self._policy = policy
+        self._most_body_bytes = most_body_bytes
+        self.connections = connections
+        self._transfers: dict[str, Transfer] = {}
+        self._selector = selectors.DefaultSelector()
+        self._timer_at: float | None = None
+        self._multi = pycurl.CurlMulti()
+        self._multi.setopt(pycurl.M_MAXCONNECTS, connections)
+        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, connections)
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._on_socket)
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._on_timer)
+
+    def run(self, calls: Sequence[Call], deadline: float, deliver: Deliver) -> None:
+        """Make every call and deliver each reply. Ends at `deadline` (monotonic seconds), whatever happens."""
+        self._forget_others(calls)
+        waiting = deque(calls)
+        rounds = 0
+        active: dict[pycurl.Curl, tuple[Call, Transfer]] = {}
+        ended: deque[tuple[Call, Reply]] = deque()
+        try:
+            while (waiting or active or ended) and time.monotonic() < deadline:
+                while waiting and len(active) < self.connections:
+                    self._begin(waiting.popleft(), deadline, active)
+                # Sockets first: a reply that is decoded now must not cost another its timeout.
+                is_busy = self._advance(0 if ended else self._patience(deadline))
+                ended.extend(self._ended(active))
+                rounds += 1
+                if ended and (not is_busy or rounds >= PATIENT_ROUNDS):
+                    rounds = 0
+                    deliver(*ended.popleft())
+        finally:
+            for curl in active:
+                self._multi.remove_handle(curl)
+        for call, reply in ended:
+            is_late = time.monotonic() > deadline + GRACE_S
+            deliver(call, Reply("deadline_exceeded", "answered too late to be read", reply.took_ms) if is_late else reply)
+        for call, transfer in active.values():
+            deliver(call, transfer.too_late())
+        for call in waiting:
+            deliver(call, Reply("deadline_exceeded", "still waiting for its turn at the search's deadline"))
+
+    def close(self) -> None:
+        """Close all connections. Never inside a search: libcurl waits here for resolvers that still run."""
+        self._multi.close()
+        for transfer in self._transfers.values():
+            transfer.close()
+        self._selector.close()
+
+    def _forget_others(self, calls: Sequence[Call]) -> None:
+        """Handles of providers that are gone would otherwise stay for the life of the process."""
+        if len(self._transfers) > 2 * len(calls) + SPARE_HANDLES:
+            asked = {call.provider_id for call in calls}
+            for provider_id in [known for known in self._transfers if known not in asked]:
+                self._transfers.pop(provider_id).close()
+
+    def _begin(self, call: Call, deadline: float, active: dict[pycurl.Curl, tuple[Call, Transfer]]) -> None:
+        transfer = self._transfers.get(call.provider_id)
+        if transfer is None:
+            transfer = self._transfers[call.provider_id] = Transfer(self._policy, self._most_body_bytes)
+        left_ms = max(LEAST_BUDGET_MS, int((deadline - time.monotonic()) * 1000))
+        transfer.begin(call, min(call.timeout_ms, left_ms), is_cut=left_ms < call.timeout_ms)
+        active[transfer.curl] = (call, transfer)
+        self._multi.add_handle(transfer.curl)
+
+    def _patience(self, deadline: float) -> float:
+        until = deadline if self._timer_at is None else min(deadline, self._timer_at)
+        return min(LONGEST_WAIT_S, max(0.0, until - time.monotonic()))
+
+    def _advance(self, wait_s: float) -> bool:
+        """Let libcurl act on what has happened within `wait_s`; whether anything had."""
+        events = self._selector.select(wait_s)
+        for key, mask in events:
+            flags = (pycurl.CSELECT_IN if mask & selectors.EVENT_READ else 0) | (
+                pycurl.CSELECT_OUT if mask & selectors.EVENT_WRITE else 0
+            )
+            self._multi.socket_action(key.fd, flags)
+        if self._timer_at is not None and time.monotonic() >= self._timer_at:
+            self._timer_at = None
+            self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
+            return True
+        return bool(events)
+
+    def _ended(self, active: dict[pycurl.Curl, tuple[Call, Transfer]]) -> list[tuple[Call, Reply]]:
+        ended = []
+        left = 1
+        while left:
+            left, succeeded, failed = self._multi.info_read()
+            for curl, errno in [*((curl, 0) for curl in succeeded), *((curl, errno) for curl, errno, _ in failed)]:
+                call, transfer = active.pop(curl)
+                self._multi.remove_handle(curl)
+                ended.append((call, transfer.end(errno)))
+        return ended
+
+    def _on_socket(self, event: int, fd: int, multi: object, data: object) -> None:  # noqa: ARG002 (libcurl's signature)
+        is_known = fd in self._selector.get_map()
+        if event == pycurl.POLL_REMOVE:
+            if is_known:
+                self._selector.unregister(fd)
+        elif is_known:
+            self._selector.modify(fd, _MASKS[event])
+        else:
+            self._selector.register(fd, _MASKS[event])
+
+    def _on_timer(self, timeout_ms: int) -> None:
+        self._timer_at = None if timeout_ms < 0 else time.monotonic() + timeout_ms / 1000

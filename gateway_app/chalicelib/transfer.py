@@ -1,0 +1,185 @@
+"""One provider's call over libcurl: bounded in time and size, checked at connect, and every end of it a Reply."""
+
+import socket
+from typing import Any
+
+import certifi
+import pycurl
+from fedcompute.base_url import inventory_url
+from fedcompute.text import clean
+
+from chalicelib.addresses import AddressPolicy
+from chalicelib.calls import NOT_MODIFIED, OK, Call, Reply, Timings
+
+MOST_HEADER_BYTES = 64 << 10
+MOST_IGNORED_BYTES = 64 << 10  # of a body that nobody wants; more, and the connection is not worth keeping
+LONGEST_ETAG = 256
+RECEIVE_BUFFER_BYTES = 256 << 10
+
+_TLS_ERRORS = frozenset({35, 51, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98})
+
+
+class Transfer:
+    """A libcurl handle of one provider, used again and again by one lane."""
+
+    def __init__(self, policy: AddressPolicy, most_body_bytes: int) -> None:
+        self._policy = policy
+        self._most_body_bytes = most_body_bytes
+        self.curl = _new_handle(self._open_socket, self._on_header, self._on_body, most_body_bytes)
+        self._asked: tuple[str, str | None] | None = None
+        self._clear()
+
+    def begin(self, call: Call, budget_ms: int, is_cut: bool) -> None:
+        """Make ready for one call. `is_cut`: the search's deadline comes before the provider's own timeout."""
+        self._clear()
+        self._budget_ms, self._is_cut = budget_ms, is_cut
+        self.curl.setopt(pycurl.TIMEOUT_MS, budget_ms)
+        if self._asked != (call.base_url, call.etag):
+            self._asked = (call.base_url, call.etag)
+            self.curl.setopt(pycurl.URL, inventory_url(call.base_url))
+            headers = ["Accept: application/json"]
+            if call.etag is not None:
+                headers.append(f"If-None-Match: {call.etag}")
+            self.curl.setopt(pycurl.HTTPHEADER, headers)
+
+    def end(self, errno: int = 0) -> Reply:
+        """What came of the call; `errno` is libcurl's, 0 for none."""
+        timings = self._timings()
+        outcome, message = self._outcome(errno)
+        body = b"".join(self._chunks) if outcome == OK else b""
+        reply = Reply(
+            outcome,
+            message,
+            timings.total,
+            self._status if self._has_head else None,
+            body,
+            self._plain_header(b"etag"),
+            self._plain_header(b"x-observed-at"),
+            timings,
+        )
+        self._chunks = []
+        return reply
+
+    def too_late(self) -> Reply:
+        """What is said of a call that the search's deadline has cut off."""
+        return Reply("deadline_exceeded", "no answer before the search's deadline", self._timings().total)
+
+    def close(self) -> None:
+        """Give the handle back."""
+        self.curl.close()
+
+    def _clear(self) -> None:
+        self._chunks: list[bytes] = []
+        self._headers: list[bytes] = []
+        self._body_bytes = self._header_bytes = self._status = self._budget_ms = 0
+        self._has_head = self._is_cut = False
+        self._blocked: str | None = None
+        self._fault: tuple[str, str] | None = None
+
+    def _open_socket(self, purpose: int, address: Any) -> Any:  # noqa: ARG002 (libcurl's signature)
+        host, port = address.addr[:2]
+        self._blocked = self._policy.refusal(host, port)
+        if self._blocked is not None:
+            return pycurl.SOCKET_BAD
+        return socket.socket(address.family, address.socktype, address.protocol)
+
+    def _on_header(self, line: bytes) -> int | None:
+        self._header_bytes += len(line)
+        if self._header_bytes > MOST_HEADER_BYTES:
+            self._fault = "protocol_error", f"more than {MOST_HEADER_BYTES} bytes of headers"
+            return -1
+        if line.startswith(b"HTTP/"):  # of an interim answer (1xx), or of the answer
+            self._headers.clear()
+            code = line.split(None, 2)[1:2]
+            self._status = int(code[0]) if code and code[0].isdigit() else 0
+        elif line in (b"\r\n", b"\n"):
+            self._has_head = self._status >= 200
+        else:
+            self._headers.append(line)
+        return None
+
+    def _on_body(self, chunk: bytes) -> int | None:
+        self._body_bytes += len(chunk)
+        if self._status != 200:
+            return -1 if self._body_bytes > MOST_IGNORED_BYTES else None
+        if self._body_bytes > self._most_body_bytes:
+            self._fault = "too_large", f"more than {self._most_body_bytes} bytes of inventory"
+            return -1
+        self._chunks.append(chunk)
+        return None
+
+    def _outcome(self, errno: int) -> tuple[str, str | None]:
+        if self._fault is not None:
+            return self._fault
+        if self._has_head and self._status != 200:
+            return self._outcome_of_status()
+        if errno == pycurl.E_OPERATION_TIMEDOUT:
+            if self._is_cut:
+                return "deadline_exceeded", "no answer before the search's deadline"
+            return "timeout", f"no answer within {self._budget_ms} ms"
+        if errno == pycurl.E_FILESIZE_EXCEEDED:
+            return "too_large", f"more than {self._most_body_bytes} bytes of inventory"
+        if self._blocked is not None and errno == pycurl.E_COULDNT_CONNECT:
+            return "address_blocked", f"its address {self._blocked}"
+        if errno == pycurl.E_COULDNT_CONNECT:
+            return "unreachable", "nothing accepts connections at its address"
+        if errno == pycurl.E_COULDNT_RESOLVE_HOST:
+            return "dns_failure", "its host name could not be resolved"
+        if errno in _TLS_ERRORS:
+            return "tls_failure", f"no trusted TLS connection: {clean(self.curl.errstr(), 120)}"
+        if errno:
+            return "protocol_error", f"no complete HTTP answer: {clean(self.curl.errstr(), 120)}"
+        return OK, None
+
+    def _outcome_of_status(self) -> tuple[str, str | None]:
+        is_revalidation = self._asked is not None and self._asked[1] is not None
+        if self._status == 304 and is_revalidation:
+            return NOT_MODIFIED, None
+        if 300 <= self._status < 400 and self._status != 304:
+            return "redirected", f"answered with a redirect ({self._status}); redirects are not followed"
+        return "http_status", f"answered with status {self._status}"
+
+    def _plain_header(self, name: bytes) -> str | None:
+        """A header's value where it is short, printable ASCII; the last of several."""
+        for line in reversed(self._headers):
+            key, _, value = line.partition(b":")
+            if key.strip().lower() == name:
+                text = value.strip().decode("latin-1")
+                return text if 0 < len(text) <= LONGEST_ETAG and text.isascii() and text.isprintable() else None
+        return None
+
+    def _timings(self) -> Timings:
+        get = self.curl.getinfo
+        dns, connect, tls = get(pycurl.NAMELOOKUP_TIME), get(pycurl.CONNECT_TIME), get(pycurl.APPCONNECT_TIME)
+        first_byte, total = get(pycurl.STARTTRANSFER_TIME), get(pycurl.TOTAL_TIME)
+        spans = (dns, max(0.0, connect - dns), max(0.0, tls - connect), first_byte, total)
+        return Timings(*(round(seconds * 1000) for seconds in spans))
+
+
+def _new_handle(open_socket: Any, on_header: Any, on_body: Any, most_body_bytes: int) -> pycurl.Curl:
+    curl = pycurl.Curl()
+    options = {
+        pycurl.NOSIGNAL: 1,
+        pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
+        pycurl.FOLLOWLOCATION: 0,
+        pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_1_1,
+        pycurl.HTTP09_ALLOWED: 0,
+        pycurl.PATH_AS_IS: 1,
+        # Nothing of this machine's environment takes part: no proxy, no .netrc, no cookies.
+        pycurl.PROXY: "",
+        pycurl.NOPROXY: "*",
+        pycurl.NETRC: pycurl.NETRC_IGNORED,
+        pycurl.USERAGENT: "fedcompute-gateway",
+        pycurl.ACCEPT_ENCODING: "gzip",
+        pycurl.MAXFILESIZE_LARGE: most_body_bytes,
+        pycurl.BUFFERSIZE: RECEIVE_BUFFER_BYTES,
+        pycurl.CAINFO: certifi.where(),
+        pycurl.SSL_VERIFYPEER: 1,
+        pycurl.SSL_VERIFYHOST: 2,
+        pycurl.OPENSOCKETFUNCTION: open_socket,
+        pycurl.HEADERFUNCTION: on_header,
+        pycurl.WRITEFUNCTION: on_body,
+    }
+    for option, value in options.items():
+        curl.setopt(option, value)
+    return curl

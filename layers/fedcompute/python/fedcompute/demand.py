@@ -1,0 +1,52 @@
+"""A search request made ready to be compared with thousands of nodes."""
+
+from fedcompute import models, vendors
+from fedcompute.request import GpuRequest, SearchRequest, Strategy, Toleration
+
+ALL_COMPUTE_PERCENT = 100  # from here on HAMi gives the whole card
+
+
+class GpuDemand:
+    """What is asked of each device. None: not asked for."""
+
+    __slots__ = ("_mismatches", "_runs", "_vendor", "compute", "count", "memory", "takes_all", "whole")
+
+    def __init__(self, request: GpuRequest) -> None:
+        self.count = request.count
+        self.memory = request.minimum_memory_mib
+        self.compute = request.minimum_compute_percent
+        self.whole = request.sharing == "whole"
+        # HAMi gives a pod that names no memory, or asks for all compute, the whole card.
+        self.takes_all = self.memory is None or (self.compute is not None and self.compute >= ALL_COMPUTE_PERCENT)
+        self._vendor = request.vendor
+        self._runs = models.runs(request.model) if request.model is not None else None
+        self._mismatches: dict[tuple[str, str], str | None] = {}
+
+    def mismatch(self, vendor: str, model: str) -> str | None:
+        """`gpu_vendor_mismatch`, `gpu_model_mismatch` or None; kept, since names repeat from node to node."""
+        key = (vendor, model)
+        try:
+            return self._mismatches[key]
+        except KeyError:
+            found = self._mismatches[key] = self._find_mismatch(vendor, model)
+            return found
+
+    def _find_mismatch(self, vendor: str, model: str) -> str | None:
+        if self._vendor is not None and not vendors.is_same(self._vendor, vendor):
+            return "gpu_vendor_mismatch"
+        if self._runs is not None and not models.matches(self._runs, model):
+            return "gpu_model_mismatch"
+        return None
+
+
+class Demand:
+    """What is asked of each node. None: not asked for."""
+
+    __slots__ = ("cpu", "gpu", "memory", "strategy", "tolerations")
+
+    def __init__(self, request: SearchRequest) -> None:
+        self.cpu: int | None = request.cpu.minimum_millicores if request.cpu else None
+        self.memory: int | None = request.memory.minimum_bytes if request.memory else None
+        self.gpu: GpuDemand | None = GpuDemand(request.gpu) if request.gpu else None
+        self.tolerations: tuple[Toleration, ...] = request.tolerations
+        self.strategy: Strategy = request.strategy

@@ -1,0 +1,138 @@
+"""How well a node that fits suits a request: scores in [0, 1], higher is better. docs/ranking.md has the formulas."""
+
+from collections.abc import Sequence
+from math import inf
+from typing import NamedTuple
+
+from fedcompute.choice import choose
+from fedcompute.demand import Demand, GpuDemand
+from fedcompute.eligibility import free_memory
+from fedcompute.inventory import Device, Node
+from fedcompute.matching import Group, countable
+from fedcompute.request import SearchRequest, Strategy
+from fedcompute.rounding import rounded
+
+GPU_WEIGHT = 3.0
+
+
+class Dimension(NamedTuple):
+    """One thing that was asked for on a node: how much there is, is free and is asked."""
+
+    part: str  # cpu, memory or gpu
+    total: int | None
+    free: int | None
+    asked: int
+    weight: float
+
+
+class Fit(NamedTuple):
+    """A node that fits, with the devices chosen for it. `group` is None where no GPU is asked for."""
+
+    node: Node
+    group: Group | None
+    devices: Sequence[Device]
+    score: float
+
+
+def best_fit_of(node: Node, groups: Sequence[Group], demand: Demand) -> Fit:
+    """The node with its best-scored group; `groups` are those of a Match that fits.
+
+    Ties: resource, model, vendor, as text.
+    """
+    if demand.gpu is None:
+        return Fit(node, None, (), score(demand.strategy, dimensions(node, None, (), demand)))
+    fits = [_fit(node, group, demand, demand.gpu) for group in groups]
+    if len(fits) == 1:
+        return fits[0]
+    return min(fits, key=_group_order)
+
+
+def dimensions(node: Node, group: Group | None, devices: Sequence[Device], demand: Demand) -> list[Dimension]:
+    """What was asked for, in the order of every sum: cpu, memory, gpu_count, gpu_memory, gpu_compute."""
+    asked = []
+    if demand.cpu is not None:
+        asked.append(Dimension("cpu", node.cpu.total_millicores, node.cpu.available_millicores, demand.cpu, 1.0))
+    if demand.memory is not None:
+        asked.append(Dimension("memory", node.memory.total_bytes, node.memory.available_bytes, demand.memory, 1.0))
+    gpu = demand.gpu
+    if gpu is not None and group is not None:
+        weight = GPU_WEIGHT / len(_gpu_dimensions(gpu))
+        healthy, eligible = len(countable(group.healthy, gpu)), len(countable(group.eligible, gpu))
+        asked.append(Dimension("gpu", healthy, eligible, gpu.count, weight))
+        if gpu.memory is not None:
+            total, free = _sums([(device.memory_total_mib, free_memory(device)) for device in devices])
+            asked.append(Dimension("gpu", total, free, gpu.count * gpu.memory, weight))
+        if gpu.compute is not None:
+            total, free = _sums([(d.compute_total_percent, d.compute_available_percent) for d in devices])
+            asked.append(Dimension("gpu", total, free, gpu.count * gpu.compute, weight))
+    return asked
+
+
+def score(strategy: Strategy, asked: Sequence[Dimension]) -> float:
+    """The strategy's formula over the dimensions whose total and free amount are known; 0 where none is."""
+    total_weight, weighted, headroom = 0.0, 0.0, inf
+    for _, total, free, need, weight in asked:
+        if not total or free is None:
+            continue
+        if strategy is Strategy.BEST_FIT:
+            weighted += weight * ((free - need) / need)
+        elif strategy is Strategy.MOST_AVAILABLE:
+            headroom = min(headroom, free / need)
+        elif strategy is Strategy.BINPACK:
+            weighted += weight * ((total - free + need) / total)
+        else:
+            weighted += weight * ((free - need) / total)
+        total_weight += weight
+    if total_weight == 0:
+        return 0.0
+    if strategy is Strategy.BEST_FIT:
+        return rounded(1 / (1 + weighted / total_weight))
+    if strategy is Strategy.MOST_AVAILABLE:
+        return rounded(headroom / (1 + headroom))
+    return rounded(weighted / total_weight)
+
+
+def score_parts(fit: Fit, demand: Demand) -> dict[str, float]:
+    """The formula over each part's dimensions alone; one with nothing known is 0."""
+    parts: dict[str, list[Dimension]] = {}
+    for dimension in dimensions(fit.node, fit.group, fit.devices, demand):
+        parts.setdefault(dimension.part, []).append(dimension)
+    return {part: score(demand.strategy, asked) for part, asked in parts.items()}
+
+
+def weights(request: SearchRequest) -> dict[str, float]:
+    """The weight of each dimension that was asked for; none under most-available, which takes the scarcest alone."""
+    if request.strategy is Strategy.MOST_AVAILABLE:
+        return {}
+    found = {name: 1.0 for name, asked in (("cpu", request.cpu), ("memory", request.memory)) if asked}
+    if request.gpu is not None:
+        names = _gpu_dimensions(GpuDemand(request.gpu))
+        found |= dict.fromkeys(names, GPU_WEIGHT / len(names))
+    return found
+
+
+def _fit(node: Node, group: Group, demand: Demand, gpu: GpuDemand) -> Fit:
+    devices = choose(group.eligible, gpu, demand.strategy)
+    return Fit(node, group, devices, score(demand.strategy, dimensions(node, group, devices, demand)))
+
+
+def _group_order(fit: Fit) -> tuple[float, str, str, str]:
+    group = fit.group
+    assert group is not None
+    return -fit.score, group.resource, group.model, group.vendor
+
+
+def _gpu_dimensions(gpu: GpuDemand) -> list[str]:
+    asked = (("gpu_count", gpu.count), ("gpu_memory", gpu.memory), ("gpu_compute", gpu.compute))
+    return [name for name, amount in asked if amount is not None]
+
+
+def _sums(amounts: list[tuple[int | None, int | None]]) -> tuple[int | None, int | None]:
+    """Totals and free amounts added up; one that is unknown makes the sums unknown."""
+    total = free = 0
+    for whole, left in amounts:
+        if whole is None or left is None:
+            return None, None
+        total += whole
+        free += left
+    return total, free
