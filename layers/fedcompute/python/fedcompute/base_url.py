@@ -1,21 +1,22 @@
 """Provider addresses as people write them: one plain form, so that no two parsers can disagree about the host."""
 
 import re
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 LONGEST = 2048
 INVENTORY_PATH = "/api/v1/inventory"
 
-_HOST = re.compile(r"^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$", re.IGNORECASE)
-_IPV6 = re.compile(r"^[0-9a-f:.]+$", re.IGNORECASE)
-_PLAIN = re.compile(r"^[\x21-\x7e]+$")
+_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_HOST = re.compile(rf"(?:{_LABEL}\.)*{_LABEL}", re.IGNORECASE)
+_IPV6 = re.compile(r"[0-9a-f:.]+", re.IGNORECASE)
+_PLAIN = re.compile(r"[\x21-\x7e]+")
 
 
 def check_base_url(url: str) -> str:
     """The URL without a slash at its end. Raises ValueError, in words, for one that must not be registered."""
     if len(url) > LONGEST:
         raise ValueError(f"must have at most {LONGEST} characters")
-    if not _PLAIN.match(url) or "\\" in url:
+    if not _PLAIN.fullmatch(url) or "\\" in url:
         raise ValueError("must be plain ASCII without spaces, control characters or backslashes")
     parts = _split(url)
     if parts.scheme not in ("http", "https"):
@@ -25,7 +26,7 @@ def check_base_url(url: str) -> str:
     if parts.query or parts.fragment or "?" in url or "#" in url:
         raise ValueError("must have no query and no fragment")
     host = parts.hostname or ""
-    if not (_IPV6.match(host) if ":" in host else _HOST.match(host)):
+    if not (_IPV6.fullmatch(host) if ":" in host else _HOST.fullmatch(host)):
         raise ValueError("must name a host")
     if any(segment in (".", "..") for segment in parts.path.split("/")):
         raise ValueError("must not have . or .. in its path")
@@ -43,11 +44,12 @@ def host_and_port(base_url: str) -> tuple[str, int]:
     return (parts.hostname or "").rstrip("."), parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def _split(url: str):  # type: ignore[no-untyped-def]
+def _split(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
-        if parts.port == 0:
-            raise ValueError
+        port = parts.port
     except ValueError:
-        raise ValueError("must be a URL such as https://gpu.example.org:8443/lab") from None
+        port = 0
+    if port == 0:
+        raise ValueError("must be a URL such as https://gpu.example.org:8443/lab")
     return parts
