@@ -1,6 +1,6 @@
 """How many such requests fit on a node side by side."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from fedcompute.demand import Demand, GpuDemand
 from fedcompute.eligibility import needs_unused
@@ -19,14 +19,16 @@ def copies(fit: Fit, demand: Demand) -> int:
     return min(bound for bound in bounds if bound is not None)
 
 
-def most_placements(shares: Iterable[int], count: int) -> int:
+def most_placements(shares: Sequence[int], count: int) -> int:
     """The largest k with sum over cards of min(shares, k) >= k * count: k requests, each on `count` distinct cards."""
-    shares = list(shares)
-    k = sum(shares) // count
-    # Starts above the answer; the step never goes below it and stops at it.
-    while (reached := sum(min(share, k) for share in shares) // count) < k:
-        k = reached
-    return k
+    # sum of min(share, k) is the least, over j, of j * k + (the sum of all shares but the j largest). So the condition
+    # holds when (count - j) * k is at most the sum of the others, for each j below count: one pass, however large the shares.
+    others = sum(shares)
+    most = others // count
+    for j, share in enumerate(sorted(shares, reverse=True)[: count - 1], 1):
+        others -= share
+        most = min(most, others // (count - j))
+    return most
 
 
 def _shares_by_card(eligible: list[Device], demand: GpuDemand) -> list[int]:
