@@ -31,7 +31,7 @@ def _idle_device(device: Device) -> Device:
         device,
         healthy=True,
         memory_available_mib=memory,
-        largest_free_mib=None if device.largest_free_mib is None else memory,
+        largest_free_mib=None if device.largest_free_mib is None else _all_of(device.largest_free_mib, memory),
         compute_available_percent=_all_of(device.compute_available_percent, device.compute_total_percent),
         slots_available=_all_of(device.slots_available, device.slots_total),
     )
