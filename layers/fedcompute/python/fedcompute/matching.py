@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from fedcompute.demand import Demand, GpuDemand
 from fedcompute.eligibility import failure_of
-from fedcompute.inventory import Device, Node
+from fedcompute.inventory import Device, Node, Pods
 from fedcompute.taints import are_tolerated
 
 # Reasons in the order in which a rejection lists them.
@@ -117,12 +117,16 @@ def _node_reasons(node: Node, demand: Demand, is_tolerated: bool) -> Iterable[Re
         yield Reason("node_not_schedulable")
     if not is_tolerated:
         yield Reason("untolerated_taint")
-    if node.pods is not None and node.pods.available == 0:
+    if node.pods is not None and _has_no_pod(node.pods):
         yield Reason("no_free_pod", 0, 1)
     if demand.cpu is not None:
         yield from _lacks("cpu", node.cpu.available_millicores, node.cpu.total_millicores, demand.cpu)
     if demand.memory is not None:
         yield from _lacks("memory", node.memory.available_bytes, node.memory.total_bytes, demand.memory)
+
+
+def _has_no_pod(pods: Pods) -> bool:
+    return pods.available == 0 or (pods.available is None and pods.total == 0)
 
 
 def _lacks(name: str, available: int | None, total: int | None, need: int) -> Iterable[Reason]:
