@@ -11,11 +11,16 @@ from fedcompute.documents import Document
 ID_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"
 
 ProviderId = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
-Name = Annotated[str, StringConstraints(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f]*\S[^\x00-\x1f\x7f]*$")]
+Name = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"),
+]
 BaseUrl = Annotated[str, AfterValidator(check_base_url)]
 TimeoutMs = Annotated[int, Field(ge=100, le=20000)]
 LabelText = Annotated[str, StringConstraints(max_length=253)]
-Labels = Annotated[dict[Annotated[str, StringConstraints(min_length=1, max_length=317)], LabelText], Field(max_length=64)]
+Labels = Annotated[
+    dict[Annotated[str, StringConstraints(min_length=1, max_length=317)], LabelText], Field(max_length=64)
+]
 
 DEFAULT_TIMEOUT_MS = 1500
 READ_ONLY = ("owner", "key_version", "verified_at", "version", "created_at", "updated_at")
