@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, structs
 
-from fedcompute.inventory import SCHEMA_VERSION, Device, Inventory, Node, Warning
+from fedcompute.inventory import SCHEMA_VERSION, Device, Inventory, Node, Warning  # noqa: A004 (the contract's word)
 from fedcompute.soundness import device_faults, is_sound, node_faults
 from fedcompute.text import clean
 
@@ -67,12 +67,14 @@ def _by_pieces(top: dict[str, Raw]) -> Inventory:
 
 
 def _too_new(version: int) -> UnreadableInventoryError:
-    return UnreadableInventoryError("unsupported_schema", f"schema_version {version}; this gateway reads {SCHEMA_VERSION}")
+    return UnreadableInventoryError(
+        "unsupported_schema", f"schema_version {version}; this gateway reads {SCHEMA_VERSION}"
+    )
 
 
 def _warnings(raw: bytes | Raw) -> list[Warning]:
     try:
-        return msgspec.json.decode(raw, type=list[Warning])
+        return msgspec.convert(_without_nulls(msgspec.json.decode(raw)), list[Warning])
     except msgspec.ValidationError:
         return [Warning(code="invalid_warnings", message="the inventory's own warnings could not be read")]
 
