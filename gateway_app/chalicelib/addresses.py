@@ -67,12 +67,10 @@ class AddressPolicy:
         host, port = host_and_port(base_url)
         if self.reach is Reach.PUBLIC and not base_url.startswith("https:"):
             return "must begin with https://"
-        if (host, port) in self._forbidden or (own_host and (host, port) == host_and_port(f"http://{own_host}")):
+        if (host, port) in self._forbidden or (own_host and _is_own(base_url, own_host)):
             return "must not be the gateway itself or its AWS endpoint"
-        if host == "localhost" or host.endswith(".localhost"):
-            host = "127.0.0.1"
         try:
-            return self.refusal(host, port)
+            return self.refusal(_without_localhost(host), port)
         except ValueError:
             return "must have a plain address, such as 10.0.0.7" if _is_coded_address(host) else None
 
@@ -88,6 +86,21 @@ class AddressPolicy:
         if _within(address, PRIVATE) and self.reach is Reach.PUBLIC:
             return "is in a private network"
         return None
+
+
+def _is_own(base_url: str, own_host: str) -> bool:
+    """Whether a URL leads to the host and port that a caller reached this gateway by."""
+    scheme = base_url.partition(":")[0]
+    host, port = host_and_port(base_url)
+    try:
+        own_name, own_port = host_and_port(f"{scheme}://{own_host}")
+    except ValueError:  # what a caller sends as Host may be anything
+        return False
+    return (_without_localhost(host), port) == (_without_localhost(own_name), own_port)
+
+
+def _without_localhost(host: str) -> str:
+    return "127.0.0.1" if host == "localhost" or host.endswith(".localhost") else host
 
 
 def _plain(address: Address) -> Address:
