@@ -14,7 +14,8 @@ _UNKNOWN_MEMORY: Failure = ("unknown_gpu_memory", None)
 _UNKNOWN_COMPUTE: Failure = ("unknown_gpu_compute", None)
 
 
-def failure_of(device: Device, demand: GpuDemand) -> Failure | None:
+# In one piece, since every device of every reply passes here.
+def failure_of(device: Device, demand: GpuDemand) -> Failure | None:  # noqa: C901, PLR0911 (one test after another)
     """The first test that a device of the right vendor and model fails: healthy, slot, sharing, memory, compute."""
     if not device.healthy:
         return _UNHEALTHY

@@ -58,7 +58,7 @@ CODE_OF_STATUS: Mapping[int, str] = {
 RETRY_AFTER_S = 1
 
 
-class Problem(Exception):
+class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
     """An error for the caller. `errors` holds {"pointer", "message"} for each part of the input that is wrong."""
 
     def __init__(

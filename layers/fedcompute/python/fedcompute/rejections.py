@@ -56,6 +56,7 @@ def lack(reasons: Iterable[Reason]) -> float:
 def _described(entry: _Entry) -> dict[str, Any]:
     _, _, provider_id, node, reasons = entry
     described = [
-        {"reason": r.reason, "have": r.have, "need": r.need, "short_by": r.short_by, "devices": r.devices} for r in reasons
+        {"reason": r.reason, "have": r.have, "need": r.need, "short_by": r.short_by, "devices": r.devices}
+        for r in reasons
     ]
     return {"provider_id": provider_id, "node": node, "reasons": described}

@@ -29,7 +29,9 @@ class GpuRequest(Document):
 
     count: Amount = Field(1, description="How many distinct cards.")
     minimum_memory_mib: Amount | None = Field(None, description="Free memory that each device must have.")
-    minimum_compute_percent: Amount | None = Field(None, description="Free compute of each device, in percent as listed.")
+    minimum_compute_percent: Amount | None = Field(
+        None, description="Free compute of each device, in percent as listed."
+    )
     vendor: Text | None = Field(None, description="Who makes the device, in any of its vendor's spellings.")
     model: Text | None = Field(None, description="Runs of letters and digits that stand in the device's model.")
     sharing: Literal["whole", "any"] | None = Field(
@@ -104,9 +106,13 @@ class SearchRequest(Document):
     tolerations: tuple[Toleration, ...] = Field((), max_length=100)
     strategy: Strategy = Strategy.BEST_FIT
     limit: int = Field(20, ge=1, le=100, description="Most candidates in the answer.")
-    deadline_ms: int | None = Field(None, ge=100, le=25000, description="The search's bound; default SEARCH_DEADLINE_MS.")
+    deadline_ms: int | None = Field(
+        None, ge=100, le=25000, description="The search's bound; default SEARCH_DEADLINE_MS."
+    )
     providers: ProviderFilter = ProviderFilter()
-    partial: Literal["allow", "require_all"] = Field("allow", description="`require_all`: 503 when a provider is missing.")
+    partial: Literal["allow", "require_all"] = Field(
+        "allow", description="`require_all`: 503 when a provider is missing."
+    )
     explain: bool = Field(True, description="Whether the nearest rejections are listed.")
 
 

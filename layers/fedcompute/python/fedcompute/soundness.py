@@ -51,5 +51,9 @@ def is_sound(device: Device) -> bool:
             and (total := device.compute_total_percent) is not None
             and compute > total
         )
-        or ((slots := device.slots_available) is not None and (total := device.slots_total) is not None and slots > total)
+        or (
+            (slots := device.slots_available) is not None
+            and (total := device.slots_total) is not None
+            and slots > total
+        )
     )
