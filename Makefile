@@ -1,0 +1,74 @@
+# Every target is one line here; what it does stands in scripts/. GNU make; on Windows, inside WSL2.
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+RUN_DIR ?= .run
+export RUN_DIR
+
+# VENV and EMULATOR_VENV name environments that are there already: they are used as they are.
+ifndef VENV
+  VENV := .venv
+  INSTALLED := .venv/.installed
+endif
+ifndef EMULATOR_VENV
+  EMULATOR_VENV := .run/emulator-venv
+  EMULATOR_INSTALLED := .run/emulator-venv/.installed
+endif
+export EMULATOR_VENV
+RUN := $(VENV)/bin/python -m
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: dev stop logs
+dev: $(INSTALLED) $(EMULATOR_INSTALLED) ## Start the gateway, three providers and the emulator, then search
+	@$(RUN) scripts.dev
+
+stop: $(if $(wildcard $(RUN_DIR)/services/*),$(INSTALLED)) ## End what make dev started; the records stay
+	@if ls $(RUN_DIR)/services/* >/dev/null 2>&1; then $(RUN) scripts.stop; else echo "Nothing is running."; fi
+
+logs: $(INSTALLED) ## Follow the logs (FOLLOW=0 prints the last lines and ends)
+	@$(RUN) scripts.logs
+
+.PHONY: build test test-race test-e2e verify
+build: $(INSTALLED) ## Package both apps, the layer and the wheel into build/
+	@$(RUN) scripts.build
+
+test: $(INSTALLED) ## Run the hermetic tests
+	@$(RUN) scripts.verify tests
+
+test-race: $(INSTALLED) ## Run the concurrency stress tests, many rounds
+	@$(RUN) scripts.verify race
+
+test-e2e: $(INSTALLED) $(EMULATOR_INSTALLED) ## Run the end-to-end tests against running processes
+	@$(RUN) scripts.e2e
+
+verify: $(INSTALLED) ## Check format, lint, types, imports, tests, races and packages
+	@$(RUN) scripts.verify
+
+.PHONY: lock format clean
+lock: $(INSTALLED) ## Renew the locks after a change to a requirements.in (UPGRADE=1: newest)
+	@$(RUN) scripts.lock
+
+format: $(INSTALLED) ## Format the code and fix what the linter can
+	@$(VENV)/bin/ruff format . && $(VENV)/bin/ruff check --fix .
+
+clean: stop ## Remove all that make wrote, the environments and local records too
+	@rm -rf build .run .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache; find . -name __pycache__ -prune -exec rm -rf {} +
+
+# An environment is installed again when its lock changed, and made again when its Python is gone or another one.
+.PHONY: unsound
+ifneq ($(MAKECMDGOALS),)
+ifneq ($(shell PYTHON='$(PYTHON)' sh scripts/python.sh sound .venv && echo yes),yes)
+.venv/.installed: unsound
+endif
+ifneq ($(shell PYTHON='$(PYTHON)' sh scripts/python.sh sound .run/emulator-venv && echo yes),yes)
+.run/emulator-venv/.installed: unsound
+endif
+endif
+
+.venv/.installed: requirements.txt layers/fedcompute/pyproject.toml
+	@python=$$(sh scripts/python.sh find) && "$$python" scripts/install.py .venv requirements.txt layers/fedcompute
+
+.run/emulator-venv/.installed: infra/emulator/requirements.txt $(INSTALLED)
+	@"$$($(VENV)/bin/python -c 'import sys; print(sys._base_executable)')" scripts/install.py .run/emulator-venv $<
