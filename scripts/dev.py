@@ -1,0 +1,97 @@
+"""make dev: the emulator, three providers and the gateway in the background, registered, and one search."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from scripts import fleet, gateway, interrupts, processes, report, services, settings, table
+from scripts.exclusive import alone
+from scripts.processes import Running
+from scripts.services import Service
+from scripts.settings import PROVIDERS, ROOT, Settings
+from scripts.terminal import Failure, console, fail, heading, line
+
+
+def main() -> int:
+    """Runs the command. Returns its exit code."""
+    try:
+        with interrupts.raised():
+            bring_up()
+    except Failure as failure:
+        fail(failure)
+        return 1
+    except interrupts.Interrupted as interrupted:
+        console.print("\nInterrupted: what this command had started was ended.")
+        return 128 + interrupted.number
+    return 0
+
+
+def bring_up() -> None:
+    """Everything from the checks to the last line; raises Failure with nothing left half started."""
+    run_dir = settings.run_dir()
+    with alone(run_dir):
+        started = processes.recorded(run_dir)
+        configured = settings.read(remembered={name: one.port for name, one in started.items()})
+        heading("Inventories")
+        check_inventories()
+        heading("Services")
+        with fleet.up(configured, services.fleet(configured), _Arrivals(configured)):
+            heading("Registry")
+            for name, told in gateway.register(configured).items():
+                line(f"{name} {told}")
+            report.show(gateway.search(configured))
+    _tell_what_next(configured)
+
+
+def check_inventories() -> None:
+    """Checks the three files with the same code that serves them. Raises Failure for the first that is wrong."""
+    command = str(Path(sys.executable).with_name("fedcompute"))
+    for name in PROVIDERS:
+        file = ROOT / "provider_app" / "inventories" / f"{name}.json"
+        checked = subprocess.run(
+            [sys.executable, command, "inventory", "check", str(file)], capture_output=True, text=True, check=False
+        )
+        if checked.returncode:
+            raise Failure(f"{file.relative_to(ROOT)} is no inventory:\n{checked.stdout}{checked.stderr}".rstrip())
+        nodes = json.loads(file.read_text())["nodes"]
+        line(
+            f"{file.relative_to(ROOT)}: {len(nodes)} nodes, {sum(len(one.get('devices', [])) for one in nodes)} devices"
+        )
+
+
+class _Arrivals:
+    """Tells of each service that answers, and makes the table as soon as there is an emulator."""
+
+    def __init__(self, configured: Settings) -> None:
+        self.configured = configured
+        self.began = time.monotonic()
+
+    def __call__(self, service: Service, running: Running, is_new: bool) -> None:
+        if service.name == "emulator":
+            table.create(self.configured)
+        how = f"started in {time.monotonic() - self.began:.1f} s" if is_new else "already runs"
+        line(f"{service.name:<11} {self.configured.public_url(service.name)}  {how} (process {running.pid})")
+
+
+def _tell_what_next(configured: Settings) -> None:
+    address = configured.public_url("gateway")
+    heading("Next")
+    line(f"{address}         the gateway")
+    line(f"{address}/docs    its API")
+    line("make logs                     what the services print")
+    line("make stop                     ends them; the records stay")
+    line("make stop && make dev         after a change of code")
+    body = json.dumps({"gpu": {"minimum_memory_mib": 30000}, "cpu": {"minimum_millicores": 4000}})
+    heading("Ask it yourself")
+    for text in (
+        f"curl -s {address}{gateway.SEARCH} \\",
+        "  -H 'Content-Type: application/json' \\",
+        f"  -d '{body}'",
+    ):
+        console.print(text, markup=False)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
