@@ -36,10 +36,14 @@ class ProviderFields(Document):
     labels: Labels = Field({}, description="To choose providers by, in a search.")
 
 
-class NewProvider(ProviderFields):
-    """The body of POST /api/v1/providers."""
+class Identified(Document):
+    """What names a provider; first in every record, since pydantic lists the last base's fields first."""
 
     id: ProviderId
+
+
+class NewProvider(ProviderFields, Identified):
+    """The body of POST /api/v1/providers."""
 
 
 class ReplacedProvider(ProviderFields):
@@ -48,10 +52,9 @@ class ReplacedProvider(ProviderFields):
     id: ProviderId | None = None
 
 
-class ProviderRecord(ProviderFields):
+class ProviderRecord(ProviderFields, Identified):
     """One provider as the registry holds it. Times are RFC 3339 in UTC; `version` counts its changes from 1."""
 
-    id: ProviderId
     owner: str | None = None
     key_version: int = 1
     verified_at: str | None = None

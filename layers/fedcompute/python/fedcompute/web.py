@@ -62,6 +62,7 @@ class Web:
             @functools.wraps(view)
             def guarded(**parameters: str) -> Response:
                 request = self.app.current_request
+                assert request is not None  # Chalice sets it before it calls a view
                 try:
                     self.access()(request, role)
                     return view(request, **parameters)
@@ -91,6 +92,7 @@ class Web:
             request_id=request_id,
             method=request.method,
             path=clean(request.path or ""),
+            parameters={name: clean(value, 64) for name, value in (request.uri_params or {}).items()},
             status=response.status_code,
             took_ms=round((time.perf_counter() - started) * 1000, 3),
             **notes,
@@ -137,19 +139,17 @@ def request_id_of(request: Request) -> str:
     given = request.headers.get("x-request-id", "")
     if _REQUEST_ID.match(given):
         return str(given)
-    # Kept on the request, which is of one thread: a view and the middleware must name the same id.
-    found = getattr(request, "fedcompute_id", None)
-    if found is None:
-        made = str((request.context or {}).get("requestId") or "")
-        found = made if _REQUEST_ID.match(made) else str(uuid.uuid4())
-        request.fedcompute_id = found
-    return str(found)
+    made = str(request.context.get("requestId") or "")
+    if not _REQUEST_ID.match(made):
+        # Kept in the request, so that a view and the middleware name the same id.
+        made = request.context["requestId"] = str(uuid.uuid4())
+    return made
 
 
 def raw_body(request: Request) -> bytes:
     """The body as sent; 415 where it does not say that it is JSON."""
-    raw: bytes | str = request.raw_body
-    raw = raw.encode() if isinstance(raw, str) else raw
+    body: bytes | str = request.raw_body
+    raw = body.encode() if isinstance(body, str) else body
     if raw and "content-type" not in request.headers:
         raise Problem("unsupported_media_type", f"Send the body with Content-Type: {JSON}.")
     return raw
