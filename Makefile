@@ -21,7 +21,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: dev stop logs
-dev: $(INSTALLED) $(EMULATOR_INSTALLED) ## Start the gateway, three providers and the emulator, then search
+dev: $(INSTALLED) $(EMULATOR_INSTALLED) ## Start the gateway, three providers, the emulator; search
 	@$(RUN) scripts.dev
 
 stop: $(if $(wildcard $(RUN_DIR)/services/*),$(INSTALLED)) ## End what make dev started; the records stay
@@ -43,17 +43,17 @@ test-race: $(INSTALLED) ## Run the concurrency stress tests, many rounds
 test-e2e: $(INSTALLED) $(EMULATOR_INSTALLED) ## Run the end-to-end tests against running processes
 	@$(RUN) scripts.e2e
 
-verify: $(INSTALLED) ## Check format, lint, types, imports, tests, races and packages
+verify: $(INSTALLED) ## Check format, lint, types, imports, tests, packages
 	@$(RUN) scripts.verify
 
 .PHONY: lock format clean
-lock: $(INSTALLED) ## Renew the locks after a change to a requirements.in (UPGRADE=1: newest)
+lock: $(INSTALLED) ## Renew the locks from the .in files (UPGRADE=1: newest)
 	@$(RUN) scripts.lock
 
 format: $(INSTALLED) ## Format the code and fix what the linter can
 	@$(VENV)/bin/ruff format . && $(VENV)/bin/ruff check --fix .
 
-clean: stop ## Remove all that make wrote, the environments and local records too
+clean: stop ## Stop, and remove all that make wrote, local records too
 	@rm -rf build .run .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache; find . -name __pycache__ -prune -exec rm -rf {} +
 
 # An environment is installed again when its lock changed, and made again when its Python is gone or another one.
@@ -68,7 +68,7 @@ endif
 endif
 
 .venv/.installed: requirements.txt layers/fedcompute/pyproject.toml
-	@python=$$(sh scripts/python.sh find) && "$$python" scripts/install.py .venv requirements.txt layers/fedcompute
+	@python=$$(sh scripts/python.sh find) && exec "$$python" scripts/install.py .venv requirements.txt layers/fedcompute
 
 .run/emulator-venv/.installed: infra/emulator/requirements.txt $(INSTALLED)
-	@"$$($(VENV)/bin/python -c 'import sys; print(sys._base_executable)')" scripts/install.py .run/emulator-venv $<
+	@exec "$$($(VENV)/bin/python -c 'import sys; print(sys._base_executable)')" scripts/install.py .run/emulator-venv $<

@@ -83,7 +83,7 @@ def _tell_what_next(configured: Settings) -> None:
     line("make logs                     what the services print")
     line("make stop                     ends them; the records stay")
     line("make stop && make dev         after a change of code")
-    body = json.dumps({"gpu": {"minimum_memory_mib": 30000}, "cpu": {"minimum_millicores": 4000}})
+    body = json.dumps({"gpu": {"count": 2, "vendor": "NVIDIA"}, "strategy": "spread"})
     heading("Ask it yourself")
     for text in (
         f"curl -s {address}{gateway.SEARCH} \\",

@@ -9,6 +9,7 @@ anew, since pip may take a half-copied package for an installed one.
 import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -22,6 +23,8 @@ LOG_LINES_SHOWN = 25
 
 def main(directory: str, requirements: str, editable: str | None = None) -> int:
     """Brings one environment up to date. Returns an exit code."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)  # so that pip is ended too
     target = Path(directory)
     logs = Path(os.environ.get("RUN_DIR", ".run")) / "log"
     logs.mkdir(parents=True, exist_ok=True)
@@ -85,8 +88,8 @@ def step(name: str, action: Callable[[], bool], log: Path) -> bool:
     try:
         done = action()
     except KeyboardInterrupt:
-        print(" interrupted")
-        raise SystemExit(130) from None
+        print(" interrupted; the next make does it anew")
+        raise
     print(f" {'done' if done else 'FAILED'} ({time.monotonic() - started:.0f} s)")
     if not done:
         lines = log.read_text(errors="replace").splitlines()[-LOG_LINES_SHOWN:]
@@ -95,4 +98,7 @@ def step(name: str, action: Callable[[], bool], log: Path) -> bool:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(*sys.argv[1:]))
+    try:
+        raise SystemExit(main(*sys.argv[1:]))
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

@@ -22,11 +22,11 @@ def show(answer: dict[str, Any]) -> None:
         _print(CANDIDATE, map(_candidate, answer["candidates"]))
     heading("Who answered")
     _print(OUTCOME, map(_outcome, answer["providers"]))
-    heading(f"What does not fit: {answer['rejections']['nodes']} nodes")
+    heading(f"Why {answer['rejections']['nodes']} nodes do not fit (a node may have several reasons)")
     for reason, nodes in answer["rejections"]["by_reason"].items():
         line(f"{nodes:>5}  {reason}")
     for warning in answer["warnings"]:
-        line(f"Warning: {warning['message']}")
+        line(f"Warning from {_place(warning)}: {warning['message']}")
 
 
 def _candidate(one: dict[str, Any]) -> tuple[str, ...]:
@@ -59,6 +59,10 @@ def _models(devices: list[dict[str, Any]]) -> str:
     return model if len(devices) == 1 else f"{len(devices)} x {model}"
 
 
+def _place(warning: dict[str, Any]) -> str:
+    return ", ".join(warning[part] for part in ("provider_id", "node") if warning.get(part)) or "the gateway"
+
+
 def _scaled(amount: int | None, unit: int) -> str:
     return "-" if amount is None else f"{amount / unit:.0f}"
 
@@ -68,7 +72,7 @@ def _known(value: Any) -> str:
 
 
 def _print(columns: Iterable[str], rows: Iterable[tuple[str, ...]]) -> None:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=0, pad_edge=False)
     for column in columns:
         is_word = column in WORDS
         table.add_column(column, justify="left" if is_word else "right", vertical="bottom", no_wrap=column != "outcome")
