@@ -23,14 +23,14 @@ class Fanout:
         self, policy: AddressPolicy, *, threads: int, connections: int, most_body_bytes: int, on_error: OnError
     ) -> None:
         self._policy = policy
-        self._threads = threads
-        self._shares = _shares(connections, threads)
+        self._threads = min(threads, connections)
+        self._shares = _shares(connections, self._threads)
         self._most_body_bytes = most_body_bytes
         self._on_error = on_error
         self._crews: dict[int, list[Lane]] = {}
-        self._idle = list(range(MOST_SEARCHES))
+        self._idle = list(range(len(self._shares)))
         self._returned = threading.Condition()
-        self._pool = ThreadPoolExecutor(MOST_SEARCHES * threads, thread_name_prefix="fanout")
+        self._pool = ThreadPoolExecutor(len(self._shares) * self._threads, thread_name_prefix="fanout")
 
     def ask(self, calls: Sequence[Call], deadline: float, deliver: Deliver) -> None:
         """Make every call by `deadline` (monotonic seconds). `deliver` gets each reply once, in a thread of the pool.
@@ -97,7 +97,8 @@ class Fanout:
 
 
 def _shares(connections: int, threads: int) -> list[int]:
-    """How many connections each lane of each crew may hold, `connections` in all."""
-    first = int(connections * FIRST_SHARE)
-    others = (connections - first) // (MOST_SEARCHES - 1)
-    return [max(1, crew // threads) for crew in (first, *[others] * (MOST_SEARCHES - 1))]
+    """How many connections each lane of each crew may hold, at most `connections` in all: few make few crews."""
+    first = max(1, int(connections * FIRST_SHARE) // threads)
+    left = connections // threads - first
+    others = min(left, MOST_SEARCHES - 1)
+    return [first, *[left // others] * others] if others else [first]

@@ -5,11 +5,11 @@ from typing import Any
 
 import certifi
 import pycurl
-from fedcompute.base_url import inventory_url
-from fedcompute.text import clean
 
 from chalicelib.addresses import AddressPolicy
 from chalicelib.calls import NOT_MODIFIED, OK, Call, Reply, Timings
+from fedcompute.base_url import inventory_url
+from fedcompute.text import clean
 
 MOST_HEADER_BYTES = 64 << 10
 MOST_IGNORED_BYTES = 64 << 10  # of a body that nobody wants; more, and the connection is not worth keeping
@@ -21,6 +21,18 @@ _TLS_ERRORS = frozenset({35, 51, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90,
 
 class Transfer:
     """A libcurl handle of one provider, used again and again by one lane."""
+
+    # Of one call; each begins anew.
+    _chunks: list[bytes]
+    _headers: list[bytes]
+    _body_bytes: int
+    _header_bytes: int
+    _status: int  # 0: none yet
+    _budget_ms: int
+    _has_head: bool
+    _is_cut: bool
+    _blocked: str | None
+    _fault: tuple[str, str] | None
 
     def __init__(self, policy: AddressPolicy, most_body_bytes: int) -> None:
         self._policy = policy
@@ -69,19 +81,17 @@ class Transfer:
         self.curl.close()
 
     def _clear(self) -> None:
-        self._chunks: list[bytes] = []
-        self._headers: list[bytes] = []
+        self._chunks, self._headers = [], []
         self._body_bytes = self._header_bytes = self._status = self._budget_ms = 0
         self._has_head = self._is_cut = False
-        self._blocked: str | None = None
-        self._fault: tuple[str, str] | None = None
+        self._blocked = self._fault = None
 
     def _open_socket(self, purpose: int, address: Any) -> Any:  # noqa: ARG002 (libcurl's signature)
         host, port = address.addr[:2]
         self._blocked = self._policy.refusal(host, port)
         if self._blocked is not None:
             return pycurl.SOCKET_BAD
-        return socket.socket(address.family, address.socktype, address.protocol)
+        return _Opened(socket.socket(address.family, address.socktype, address.protocol))
 
     def _on_header(self, line: bytes) -> int | None:
         self._header_bytes += len(line)
@@ -108,7 +118,7 @@ class Transfer:
         self._chunks.append(chunk)
         return None
 
-    def _outcome(self, errno: int) -> tuple[str, str | None]:
+    def _outcome(self, errno: int) -> tuple[str, str | None]:  # noqa: C901, PLR0911 (one cause after another)
         if self._fault is not None:
             return self._fault
         if self._has_head and self._status != 200:
@@ -126,10 +136,15 @@ class Transfer:
         if errno == pycurl.E_COULDNT_RESOLVE_HOST:
             return "dns_failure", "its host name could not be resolved"
         if errno in _TLS_ERRORS:
-            return "tls_failure", f"no trusted TLS connection: {clean(self.curl.errstr(), 120)}"
+            return "tls_failure", f"no trusted TLS connection: {self._error(errno)}"
         if errno:
-            return "protocol_error", f"no complete HTTP answer: {clean(self.curl.errstr(), 120)}"
+            return "protocol_error", f"no complete HTTP answer: {self._error(errno)}"
+        if not self._has_head:  # 101 ends a call without an error
+            return "protocol_error", f"no complete HTTP answer: only an interim one ({self._status})"
         return OK, None
+
+    def _error(self, errno: int) -> str:
+        return clean(self.curl.errstr(), 120) or f"libcurl's error {errno}"
 
     def _outcome_of_status(self) -> tuple[str, str | None]:
         is_revalidation = self._asked is not None and self._asked[1] is not None
@@ -154,6 +169,17 @@ class Transfer:
         first_byte, total = get(pycurl.STARTTRANSFER_TIME), get(pycurl.TOTAL_TIME)
         spans = (dns, max(0.0, connect - dns), max(0.0, tls - connect), first_byte, total)
         return Timings(*(round(seconds * 1000) for seconds in spans))
+
+
+class _Opened:
+    """A socket that pycurl duplicates as soon as it has it; closed when pycurl lets go of it, and not a moment later."""
+
+    def __init__(self, opened: socket.socket) -> None:
+        self._opened = opened
+        self.fileno = opened.fileno
+
+    def __del__(self) -> None:
+        self._opened.close()
 
 
 def _new_handle(open_socket: Any, on_header: Any, on_body: Any, most_body_bytes: int) -> pycurl.Curl:
