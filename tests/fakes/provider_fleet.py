@@ -7,6 +7,7 @@ import asyncio
 import gzip
 import hashlib
 import json
+import ssl
 import threading
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
@@ -49,9 +50,10 @@ class Seen:
 
 
 class ProviderFleet:
-    """Serves until it is closed; `with ProviderFleet() as fleet`."""
+    """Serves until it is closed; `with ProviderFleet() as fleet`. With `tls` it speaks https."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self._scheme = "http" if tls is None else "https"
         self.labs: dict[str, Lab] = {}
         self.requests: list[Seen] = []
         self.accepted = 0
@@ -62,7 +64,7 @@ class ProviderFleet:
         self._loop = asyncio.new_event_loop()
         self._released = asyncio.Event()
         self._server = self._loop.run_until_complete(
-            asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=4096, start_serving=False)
+            asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=4096, start_serving=False, ssl=tls)
         )
         self.port: int = self._server.sockets[0].getsockname()[1]
         self._thread = threading.Thread(target=self._run, name="provider-fleet")
@@ -84,9 +86,9 @@ class ProviderFleet:
         self._thread.join()
         self._loop.close()
 
-    def base_url(self, provider_id: str) -> str:
+    def base_url(self, provider_id: str, host: str = "127.0.0.1") -> str:
         """What a provider of the fleet registers."""
-        return f"http://127.0.0.1:{self.port}/p/{provider_id}"
+        return f"{self._scheme}://{host}:{self.port}/p/{provider_id}"
 
     def add(self, provider_id: str, *nodes: JsonObject, **fields: Any) -> Lab:
         """A provider with these nodes, or with one default node; `fields` are a Lab's."""
