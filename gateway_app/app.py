@@ -55,7 +55,9 @@ def get_provider(request: Request, provider_id: str) -> Response:
 def put_provider(request: Request, provider_id: str) -> Response:
     """Replace a record."""
     body, approve = raw_body(request), gateway.approval(request)
-    return json_response(*record_answer(providers.replace(gateway.registry, provider_id, body, request.headers, approve)))
+    return json_response(
+        *record_answer(providers.replace(gateway.registry, provider_id, body, request.headers, approve))
+    )
 
 
 @web.route(ONE_PROVIDER, ("PATCH",), role="provider")

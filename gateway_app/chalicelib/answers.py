@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
-from fedcompute.errors import RETRY_AFTER_S
-from fedcompute.provider import ProviderRecord
-from fedcompute.request import SearchRequest
 from pydantic import BaseModel
 
 from chalicelib.search import Found
+from fedcompute.errors import RETRY_AFTER_S
+from fedcompute.provider import ProviderRecord
+from fedcompute.request import SearchRequest
 
 
 class Encoded(NamedTuple):

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from fedcompute.provider import ProviderRecord
-
 from chalicelib.calls import Call, Reply
 from chalicelib.fanout import Fanout
 from chalicelib.inventories import Answered, Inventories
+from fedcompute.provider import ProviderRecord
 
 # Called in a thread of the fan-out for each provider that answered, while others are still being asked.
 Consider = Callable[[Answered], None]
@@ -24,7 +23,7 @@ class Asking:
         self,
         records: Sequence[ProviderRecord],
         deadline: float,
-        consider: Consider = lambda answered: None,
+        consider: Consider = lambda _: None,
         *,
         is_fresh: bool = False,
     ) -> list[Answered]:

@@ -3,12 +3,11 @@
 import time
 from typing import Any
 
+from chalicelib.asking import Asking
+from chalicelib.inventories import Answered
 from fedcompute.eligibility import is_unused
 from fedcompute.inventory import Device
 from fedcompute.provider import ProviderRecord
-
-from chalicelib.asking import Asking
-from chalicelib.inventories import Answered
 
 SPARE_MS = 50  # so that it is the provider's own timeout that ends the call
 

@@ -3,11 +3,6 @@
 from functools import cached_property
 
 from chalice.app import Request
-from fedcompute.errors import Problem
-from fedcompute.documents import invalid
-from fedcompute.log import Log
-from fedcompute.provider import ProviderFields
-from fedcompute.web import PUBLIC, Access, own_hosts_only
 
 from chalicelib.addresses import AddressPolicy
 from chalicelib.asking import Asking
@@ -17,6 +12,11 @@ from chalicelib.gateway_settings import GatewaySettings, read_settings
 from chalicelib.inventories import Inventories
 from chalicelib.providers import Approve
 from chalicelib.registry import Registry
+from fedcompute.documents import invalid
+from fedcompute.errors import Problem
+from fedcompute.log import Log
+from fedcompute.provider import ProviderFields
+from fedcompute.web import PUBLIC, Access, own_hosts_only
 
 
 class Collaborators:
@@ -59,9 +59,12 @@ class Collaborators:
             threads=self.settings.fanout_threads,
             connections=self.settings.fanout_connections,
             most_body_bytes=self.settings.max_inventory_bytes,
-            on_error=lambda provider_id, error: self.log.exception("fanout", error, provider_id=provider_id),
+            on_error=self._log_fanout_error,
         )
         return Asking(fanout, Inventories())
+
+    def _log_fanout_error(self, provider_id: str, error: BaseException) -> None:
+        self.log.exception("fanout", error, provider_id=provider_id)  # noqa: PLE1205 (no logger of the standard library)
 
     def approval(self, request: Request) -> Approve:
         """Whether a provider may have the address that this request gives it."""
@@ -75,7 +78,9 @@ class Collaborators:
         return approve
 
 
-def _keys_only(request: Request, role: str) -> None:
+def _keys_only(request: Request, role: str) -> None:  # noqa: ARG001 (no request holds a key that is known)
     """Nobody has a key: a gateway that asks for keys answers its public routes alone."""
     if role != PUBLIC:
-        raise Problem("unauthenticated", "This gateway answers callers with a key only.", headers={"WWW-Authenticate": "Bearer"})
+        raise Problem(
+            "unauthenticated", "This gateway answers callers with a key only.", headers={"WWW-Authenticate": "Bearer"}
+        )

@@ -4,10 +4,10 @@ import os
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from fedcompute.text import clean
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from chalicelib.addresses import Reach
+from fedcompute.text import clean
 
 
 class SettingsError(Exception):

@@ -2,10 +2,9 @@
 
 from typing import Any
 
+from chalicelib.registry import Registry
 from fedcompute import __version__
 from fedcompute.errors import Problem, unavailable
-
-from chalicelib.registry import Registry
 
 
 def health() -> dict[str, str]:

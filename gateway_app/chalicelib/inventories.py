@@ -8,12 +8,12 @@ from collections import OrderedDict
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from fedcompute.inventory import Inventory, Warning
-from fedcompute.provider import ProviderRecord
-from fedcompute.reading import UnreadableInventoryError, read
 from msgspec import Struct, structs
 
 from chalicelib.calls import ANSWERED, NOT_MODIFIED, OK, Call, Reply
+from fedcompute.inventory import Inventory, Warning  # noqa: A004 (the contract's word)
+from fedcompute.provider import ProviderRecord
+from fedcompute.reading import UnreadableInventoryError, read
 
 MOST_KEPT_BYTES = 128 << 20  # of bodies; parsed, they take a little over twice that
 MOST_SKEW = timedelta(seconds=60)

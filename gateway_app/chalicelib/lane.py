@@ -66,7 +66,9 @@ class Lane:
                 self._multi.remove_handle(curl)
         for call, reply in ended:
             is_late = time.monotonic() > deadline + GRACE_S
-            deliver(call, Reply("deadline_exceeded", "answered too late to be read", reply.took_ms) if is_late else reply)
+            deliver(
+                call, Reply("deadline_exceeded", "answered too late to be read", reply.took_ms) if is_late else reply
+            )
         for call, transfer in active.values():
             deliver(call, transfer.too_late())
         for call in waiting:

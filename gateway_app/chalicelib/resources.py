@@ -5,12 +5,11 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from fedcompute.eligibility import is_unused
-from fedcompute.inventory import Device, Node
-
 from chalicelib.asking import Asking
 from chalicelib.inventories import is_answered
 from chalicelib.registry import Registry
+from fedcompute.eligibility import is_unused
+from fedcompute.inventory import Device, Node
 
 _SUMMED = ("slots_total", "slots_available", "memory_total_mib", "memory_available_mib")
 

@@ -11,20 +11,19 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import Any, NamedTuple
 
+from chalicelib.asking import Asking
+from chalicelib.inventories import Answered, ProviderEntry, is_answered
+from chalicelib.registry import Registry
+from chalicelib.stopwatch import Stopwatch
 from fedcompute.copies import copies
 from fedcompute.demand import Demand
 from fedcompute.feasibility import would_fit_when_idle
-from fedcompute.inventory import Warning
+from fedcompute.inventory import Warning  # noqa: A004 (the contract's word)
 from fedcompute.matching import match
 from fedcompute.provider import ProviderRecord
 from fedcompute.ranking import Fit, best_fit_of, score_parts, weights
 from fedcompute.rejections import Rejections
 from fedcompute.request import SearchRequest
-
-from chalicelib.asking import Asking
-from chalicelib.inventories import Answered, ProviderEntry, is_answered
-from chalicelib.registry import Registry
-from chalicelib.stopwatch import Stopwatch
 
 MOST_WARNINGS = 200
 
