@@ -17,13 +17,13 @@ def check_if_match(if_match: str | None, record: ProviderRecord) -> None:
     if if_match is None or if_match.strip() == "*":
         return
     tags = _TAG.findall(if_match)
-    if record.etag not in (tag for weak, tag in tags if not weak):
-        current = f"The record {record.id} is at version {record.etag}"
-        raise Problem("version_conflict", f"{current}; {_advice(if_match, tags)}", headers={"ETag": record.etag})
-
-
-def _advice(if_match: str, tags: list[tuple[str, str]]) -> str:
     unquoted = _TAG.sub("", if_match).strip(" \t,")
+    if unquoted or record.etag not in (tag for weak, tag in tags if not weak):
+        current = f"The record {record.id} is at version {record.etag}"
+        raise Problem("version_conflict", f"{current}; {_advice(unquoted, tags)}", headers={"ETag": record.etag})
+
+
+def _advice(unquoted: str, tags: list[tuple[str, str]]) -> str:
     if unquoted:
         bare = clean(unquoted.partition(",")[0].strip().replace('"', ""), 32)
         return f'in If-Match a version stands in quotes: write {bare} as "{bare}".'

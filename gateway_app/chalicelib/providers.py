@@ -49,6 +49,7 @@ def replace(
     raw: bytes,
     headers: Mapping[str, str],
     approve: Approve,
+    *,
     permit: Permit = _anyone,
 ) -> ProviderRecord:
     """PUT: the record with the body's fields, one version up; as it was where the body changes nothing.
@@ -67,6 +68,7 @@ def patch(
     raw: bytes,
     headers: Mapping[str, str],
     approve: Approve,
+    *,
     permit: Permit = _anyone,
 ) -> ProviderRecord:
     """PATCH: the record after a JSON merge patch. Raises: as `replace`."""
@@ -76,7 +78,7 @@ def patch(
     )
 
 
-def remove(registry: Registry, provider_id: str, headers: Mapping[str, str], permit: Permit = _anyone) -> None:
+def remove(registry: Registry, provider_id: str, headers: Mapping[str, str], *, permit: Permit = _anyone) -> None:
     """DELETE. Raises: 404 `provider_not_found`, 412 `version_conflict`."""
 
     def check(record: ProviderRecord) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from chalicelib.attempts import Attempts, Pacing, RefusedError
+from chalicelib.attempts import Attempts, Pacing, RefusedError, out_of_reach
 from chalicelib.dynamodb_faults import fault_of
 from chalicelib.items import PROVIDERS, write_id_of
 from chalicelib.writes import VERSION_KEY, version_bump
@@ -59,6 +59,8 @@ class Table:
             query["Limit"] = page_size
         while True:
             page = attempts.run(lambda: self._made().query(**query))
+            if "Items" not in page:
+                raise out_of_reach("What answers is no DynamoDB: check AWS_ENDPOINT_URL.")
             yield from page["Items"]
             if not page.get("LastEvaluatedKey"):  # a page may be empty and still not the last
                 return
