@@ -1,4 +1,4 @@
-"""What the registry promises on every backend. A subclass brings the fixtures `client` and `table`."""
+"""What the registry promises on every backend. A subclass brings the fixtures `dynamodb` and `table`."""
 
 import json
 import threading
@@ -40,16 +40,16 @@ def renamed(registry: Registry, name: str, if_match: str | None = None) -> Provi
     return patched(registry, {"name": name}, headers)
 
 
-def scripted_registry(client: Any, table: str, **scripts: Any) -> Registry:
-    """A registry of its own, whose client's calls go as scripted."""
-    scripted = ScriptedClient(client, **scripts)
+def scripted_registry(dynamodb: Any, table: str, **scripts: Any) -> Registry:
+    """A registry of its own, whose dynamodb's calls go as scripted."""
+    scripted = ScriptedClient(dynamodb, **scripts)
     return Registry(lambda: scripted, table)
 
 
 class RegistryContract:
     @pytest.fixture
-    def registry(self, client: Any, table: str) -> Registry:
-        return Registry(lambda: client, table)
+    def registry(self, dynamodb: Any, table: str) -> Registry:
+        return Registry(lambda: dynamodb, table)
 
     def test_created_record_is_read_back_as_it_was_answered(self, registry):
         new = a_provider(labels={"region": "eu", "tier": ""}, enabled=False, timeout_ms=20000)
@@ -80,8 +80,8 @@ class RegistryContract:
         assert changed.created_at == created.created_at
         assert changed.model_copy(update={"name": "Lab A", "version": 1, "updated_at": created.updated_at}) == created
 
-    def test_change_that_changes_nothing_writes_nothing(self, client, table):
-        scripted = ScriptedClient(client)
+    def test_change_that_changes_nothing_writes_nothing(self, dynamodb, table):
+        scripted = ScriptedClient(dynamodb)
         registry = Registry(lambda: scripted, table)
         created = registry.create(a_provider())
         scripted.calls.clear()
@@ -107,8 +107,8 @@ class RegistryContract:
         assert code_of(lambda: registry.get("provider-a")) == "provider_not_found"
         assert registry.create(a_provider()).version == 1
 
-    def test_pages_come_by_id_and_end(self, registry, client, table):
-        fill(client, table, [a_record(f"provider-{n:02}") for n in range(7)])
+    def test_pages_come_by_id_and_end(self, registry, dynamodb, table):
+        fill(dynamodb, table, [a_record(f"provider-{n:02}") for n in range(7)])
 
         seen, after_id = [], None
         while True:
@@ -123,16 +123,16 @@ class RegistryContract:
             ["provider-06"],
         ]
 
-    def test_page_that_holds_the_last_record_says_so(self, registry, client, table):
-        fill(client, table, [a_record("a"), a_record("b")])
+    def test_page_that_holds_the_last_record_says_so(self, registry, dynamodb, table):
+        fill(dynamodb, table, [a_record("a"), a_record("b")])
 
         records, after_id = registry.page(2)
 
         assert [record.id for record in records] == ["a", "b"]
         assert after_id is None
 
-    def test_list_has_what_another_registry_wrote_a_moment_ago(self, registry, client, table):
-        other = Registry(lambda: client, table)
+    def test_list_has_what_another_registry_wrote_a_moment_ago(self, registry, dynamodb, table):
+        other = Registry(lambda: dynamodb, table)
         registry.create(a_provider("a"))
 
         before = registry.all()
@@ -148,8 +148,8 @@ class RegistryContract:
         assert [record.enabled for record in changed] == [False, True]
         assert [record.id for record in removed] == ["b"]
 
-    def test_list_costs_one_small_read_while_nothing_changes(self, client, table):
-        scripted = ScriptedClient(client)
+    def test_list_costs_one_small_read_while_nothing_changes(self, dynamodb, table):
+        scripted = ScriptedClient(dynamodb)
         registry = Registry(lambda: scripted, table)
         registry.create(a_provider())
         first = registry.all()
@@ -160,27 +160,27 @@ class RegistryContract:
         assert second is first
         assert scripted.calls == ["get_item"]
 
-    def test_write_while_the_list_is_read_is_in_the_next_list(self, client, table):
-        other = Registry(lambda: client, table)
+    def test_write_while_the_list_is_read_is_in_the_next_list(self, dynamodb, table):
+        other = Registry(lambda: dynamodb, table)
         other.create(a_provider("a"))
-        registry = scripted_registry(client, table, query=[then(lambda: other.create(a_provider("b")))])
+        registry = scripted_registry(dynamodb, table, query=[then(lambda: other.create(a_provider("b")))])
 
         registry.all()
 
         assert [record.id for record in registry.all()] == ["a", "b"]
 
-    def test_list_after_the_table_was_made_anew_is_the_new_tables(self, registry, client, table):
+    def test_list_after_the_table_was_made_anew_is_the_new_tables(self, registry, dynamodb, table):
         registry.create(a_provider("a"))
         registry.all()
-        client.delete_item(TableName=table, Key={"pk": {"S": "provider"}, "sk": {"S": "a"}})
-        client.delete_item(TableName=table, Key={"pk": {"S": "registry"}, "sk": {"S": "version"}})
+        dynamodb.delete_item(TableName=table, Key={"pk": {"S": "provider"}, "sk": {"S": "a"}})
+        dynamodb.delete_item(TableName=table, Key={"pk": {"S": "registry"}, "sk": {"S": "version"}})
 
-        Registry(lambda: client, table).create(a_provider("b"))
+        Registry(lambda: dynamodb, table).create(a_provider("b"))
 
         assert [record.id for record in registry.all()] == ["b"]
 
-    def test_many_threads_get_one_list_that_was_read_once(self, client, table):
-        scripted = ScriptedClient(client)
+    def test_many_threads_get_one_list_that_was_read_once(self, dynamodb, table):
+        scripted = ScriptedClient(dynamodb)
         registry = Registry(lambda: scripted, table)
         registry.create(a_provider())
 
@@ -190,10 +190,10 @@ class RegistryContract:
         assert all(one is lists[0] for one in lists)
         assert scripted.calls.count("query") == 1
 
-    def test_of_two_writers_who_saw_one_version_exactly_one_wins(self, client, table):
-        Registry(lambda: client, table).create(a_provider())
+    def test_of_two_writers_who_saw_one_version_exactly_one_wins(self, dynamodb, table):
+        Registry(lambda: dynamodb, table).create(a_provider())
         both_have_read = threading.Barrier(2, timeout=5)
-        one, two = (scripted_registry(client, table, get_item=[then(both_have_read.wait)]) for _ in range(2))
+        one, two = (scripted_registry(dynamodb, table, get_item=[then(both_have_read.wait)]) for _ in range(2))
 
         outcomes = together(lambda: renamed(one, "One", '"1"'), lambda: renamed(two, "Two", '"1"'))
 
@@ -202,25 +202,25 @@ class RegistryContract:
         assert record.version == 2
         assert record.name == ("One" if outcomes[0] == "ok" else "Two")
 
-    def test_of_two_writers_without_a_precondition_neither_change_is_lost(self, client, table):
-        Registry(lambda: client, table).create(a_provider())
+    def test_of_two_writers_without_a_precondition_neither_change_is_lost(self, dynamodb, table):
+        Registry(lambda: dynamodb, table).create(a_provider())
         both_have_read = threading.Barrier(2, timeout=5)
 
         def label(name: str) -> Callable[[], ProviderRecord]:
-            registry = scripted_registry(client, table, get_item=[then(both_have_read.wait)])
+            registry = scripted_registry(dynamodb, table, get_item=[then(both_have_read.wait)])
             return lambda: patched(registry, {"labels": {name: ""}})
 
         outcomes = together(label("one"), label("two"))
 
         assert outcomes == ["ok", "ok"]
-        record = Registry(lambda: client, table).get("provider-a")
+        record = Registry(lambda: dynamodb, table).get("provider-a")
         assert record.labels == {"one": "", "two": ""}
         assert record.version == 3
 
-    def test_of_two_creators_exactly_one_wins(self, client, table):
+    def test_of_two_creators_exactly_one_wins(self, dynamodb, table):
         both_are_ready = threading.Barrier(2, timeout=5)
         one, two = (
-            scripted_registry(client, table, transact_write_items=[after(both_are_ready.wait)]) for _ in range(2)
+            scripted_registry(dynamodb, table, transact_write_items=[after(both_are_ready.wait)]) for _ in range(2)
         )
 
         outcomes = together(lambda: one.create(a_provider(name="One")), lambda: two.create(a_provider(name="Two")))
@@ -228,27 +228,27 @@ class RegistryContract:
         assert sorted(outcomes) == ["ok", "provider_exists"]
         assert one.get("provider-a").name == ("One" if outcomes[0] == "ok" else "Two")
 
-    def test_writer_who_would_change_a_record_made_anew_reads_it_again(self, client, table):
-        other = Registry(lambda: client, table)
+    def test_writer_who_would_change_a_record_made_anew_reads_it_again(self, dynamodb, table):
+        other = Registry(lambda: dynamodb, table)
         other.create(a_provider(), owner="alice")
 
         def make_anew() -> None:
             other.remove("provider-a")
             other.create(a_provider(), owner="bob")
 
-        registry = scripted_registry(client, table, transact_write_items=[after(make_anew)])
+        registry = scripted_registry(dynamodb, table, transact_write_items=[after(make_anew)])
 
         changed = renamed(registry, "Mine")
 
         assert (changed.owner, changed.version) == ("bob", 2)
 
     @pytest.fixture(params=["with the item", "without the item"])
-    def losing(self, request, client: Any, table: str) -> Callable[..., Registry]:
+    def losing(self, request, dynamodb: Any, table: str) -> Callable[..., Registry]:
         """A registry whose write goes as scripted, on a backend that tells the item of a failed condition, or doesn't."""
 
         def make(*steps: Any) -> Registry:
             hiding = repeat(hides_the_item if request.param == "without the item" else passes)
-            told = ScriptedClient(client, transact_write_items=hiding)
+            told = ScriptedClient(dynamodb, transact_write_items=hiding)
             return scripted_registry(told, table, transact_write_items=steps)
 
         return make
@@ -296,11 +296,11 @@ class RegistryContract:
         assert outcome == "version_conflict"
         assert registry.get("provider-a").name == "Other"
 
-    def test_record_that_was_edited_by_hand_is_left_out_and_named(self, client, table):
+    def test_record_that_was_edited_by_hand_is_left_out_and_named(self, dynamodb, table):
         named: list[str] = []
-        registry = Registry(lambda: client, table, on_unreadable=named.append)
-        fill(client, table, [a_record("a"), a_record("b"), a_record("c")])
-        client.put_item(
+        registry = Registry(lambda: dynamodb, table, on_unreadable=named.append)
+        fill(dynamodb, table, [a_record("a"), a_record("b"), a_record("c")])
+        dynamodb.put_item(
             TableName=table, Item={"pk": {"S": "provider"}, "sk": {"S": "b"}, "base_url": {"S": "file:///etc/passwd"}}
         )
 

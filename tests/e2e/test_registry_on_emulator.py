@@ -1,10 +1,11 @@
-"""The registry's contract on a running DynamoDB: an emulator, or a table that nobody minds."""
+"""The registry's contracts on a running DynamoDB: an emulator, or a table that nobody minds."""
 
 import os
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from contracts.large_registry_contract import LargeRegistryContract
 from contracts.registry_contract import RegistryContract
 from fakes.registry_table import a_table
 
@@ -19,17 +20,21 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    client = make_client(ENDPOINT)
-    yield client
-    client.close()
+def dynamodb() -> Iterator[Any]:
+    dynamodb = make_client(ENDPOINT)
+    yield dynamodb
+    dynamodb.close()
 
 
 @pytest.fixture
-def table(client: Any) -> Iterator[str]:
-    with a_table(client) as name:
+def table(dynamodb: Any) -> Iterator[str]:
+    with a_table(dynamodb) as name:
         yield name
 
 
 class TestRegistryOnEmulator(RegistryContract):
+    pass
+
+
+class TestLargeRegistryOnEmulator(LargeRegistryContract):
     pass
