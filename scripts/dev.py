@@ -36,7 +36,6 @@ def bring_up() -> None:
         configured = settings.read(remembered={name: one.port for name, one in started.items()})
         heading("Inventories")
         check_inventories()
-        heading("Services")
         with fleet.up(configured, services.fleet(configured), _Arrivals(configured)):
             heading("Registry")
             for name, told in gateway.register(configured).items():
@@ -67,8 +66,12 @@ class _Arrivals:
     def __init__(self, configured: Settings) -> None:
         self.configured = configured
         self.began = time.monotonic()
+        self.none_yet = True
 
     def __call__(self, service: Service, running: Running, is_new: bool) -> None:
+        if self.none_yet:
+            heading("Services")
+            self.none_yet = False
         if service.name == "emulator":
             table.create(self.configured)
         how = f"started in {time.monotonic() - self.began:.1f} s" if is_new else "already runs"

@@ -1,6 +1,7 @@
 """make logs: the logs of all services, each line with its service's name; follows them on a terminal."""
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -17,6 +18,7 @@ COLOURS = (36, 32, 33, 35, 34)
 
 def main() -> int:
     """Runs the command. Returns its exit code."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `make logs | head` ends without a word
     folder = settings.run_dir() / "log"
     tails = [Tail(name, folder / f"{name}.log", _prefix(number, name)) for number, name in enumerate(DEFAULT_PORTS)]
     if not any(tail.path.exists() for tail in tails):

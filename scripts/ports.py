@@ -4,10 +4,12 @@ import re
 import shutil
 import socket
 import subprocess
+import textwrap
 from pathlib import Path
 
 from scripts import process_table
 
+LONGEST_COMMAND = 160
 LISTENING = "0A"  # the state's number in /proc/net/tcp
 
 
@@ -23,7 +25,9 @@ def holder(port: int) -> str:
     if pid is None:
         return "a process of another user"
     command = process_table.command_line(pid)
-    return f"process {pid} ({command[:100]})" if command else f"process {pid}"
+    if not command:
+        return f"process {pid}"
+    return f"process {pid} ({textwrap.shorten(command, LONGEST_COMMAND, placeholder=' ...')})"
 
 
 def free_ports(count: int) -> list[int]:
