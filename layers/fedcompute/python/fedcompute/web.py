@@ -23,7 +23,7 @@ JSON = "application/json"
 JSON_TYPES = [JSON, "application/merge-patch+json"]
 PROBLEM = "application/problem+json"
 
-_REQUEST_ID = re.compile(r"^[A-Za-z0-9_-]{1,64}$")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _OWN_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
 _INTERNAL = "Something went wrong here. The log has it under this request id."
@@ -137,10 +137,10 @@ def problem_response(problem: Problem, request_id: str) -> Response:
 def request_id_of(request: Request) -> str:
     """The caller's own id where it is a plain one, else API Gateway's, else a new one; the same at every call."""
     given = request.headers.get("x-request-id", "")
-    if _REQUEST_ID.match(given):
+    if _REQUEST_ID.fullmatch(given):
         return str(given)
     made = str(request.context.get("requestId") or "")
-    if not _REQUEST_ID.match(made):
+    if not _REQUEST_ID.fullmatch(made):
         # Kept in the request, so that a view and the middleware name the same id.
         made = request.context["requestId"] = str(uuid.uuid4())
     return made
