@@ -161,18 +161,6 @@ def names_of(answered: Answered) -> list[str]:
 
 
 @pytest.fixture
-def fleet() -> Iterator[ProviderFleet]:
-    with ProviderFleet() as fleet:
-        yield fleet
-
-
-@pytest.fixture
-def bad() -> Iterator[BadProviders]:
-    with BadProviders() as bad:
-        yield bad
-
-
-@pytest.fixture
 def pool() -> Iterator[ThreadPoolExecutor]:
     """Threads that search while the test looks on."""
     with ThreadPoolExecutor(2 * MOST_SEARCHES) as pool:
