@@ -111,4 +111,7 @@ def _check_alive(configured: Settings, running: Running, *, late: bool) -> None:
     if not running.is_alive:
         raise Failure(f"{running.name} ended instead of starting.", log)
     if late:
-        raise Failure(f"{running.name} (process {running.pid}) did not get ready within {START_S:.0f} s.", log)
+        raise Failure(
+            f"{running.name} (process {running.pid}) did not get ready within {START_S:.0f} s; try `make stop`, then `make dev`.",
+            log,
+        )
