@@ -21,7 +21,7 @@ def _names(value: object) -> object:
 class GatewaySettings(BaseModel):
     """One field per environment variable, by its name in capitals. Sizes in bytes, times in ms."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     registry_table: str = Field(min_length=3)
     auth: Literal["open", "keys"]

@@ -147,8 +147,11 @@ def request_id_of(request: Request) -> str:
 
 
 def raw_body(request: Request) -> bytes:
-    """The body as sent; 415 where it does not say that it is JSON."""
-    body: bytes | str = request.raw_body
+    """The body as sent; 415 where it does not say that it is JSON, 400 where it is no text at all."""
+    try:
+        body: bytes | str = request.raw_body
+    except UnicodeError as error:  # an event may hold half of a surrogate pair
+        raise Problem("malformed_json", "The body is not Unicode text.") from error
     raw = body.encode() if isinstance(body, str) else body
     if raw and "content-type" not in request.headers:
         raise Problem("unsupported_media_type", f"Send the body with Content-Type: {JSON}.")
