@@ -18,6 +18,7 @@ from chalicelib.stopwatch import Stopwatch
 from fedcompute.copies import copies
 from fedcompute.demand import Demand
 from fedcompute.feasibility import would_fit_when_idle
+from fedcompute.hints import hint
 from fedcompute.inventory import Warning  # noqa: A004 (the contract's word)
 from fedcompute.matching import match
 from fedcompute.provider import ProviderRecord
@@ -96,7 +97,7 @@ def _search(request: SearchRequest, registry: Registry, asking: Asking) -> Found
         "feasibility": _feasibility(total, answers, demand, is_complete=is_complete),
         "partial": not is_complete,
         "took_ms": 0,
-        "candidates": [_described(rank, *winner, demand, now) for rank, winner in enumerate(winners, 1)],
+        "candidates": [_described(rank, *winner, request, demand, now=now) for rank, winner in enumerate(winners, 1)],
         "total_candidates": total,
         "providers": entries,
         "rejections": rejections.answer(request.explain),
@@ -171,8 +172,10 @@ def _feasibility(total: int, answers: list[Answered], demand: Demand, *, is_comp
     return "infeasible" if answers and is_complete else "unknown"
 
 
-def _described(rank: int, answered: Answered, fit: Fit, demand: Demand, now: datetime) -> dict[str, Any]:
-    node, inventory, observed_at = fit.node, answered.inventory, answered.observed_at
+def _described(
+    rank: int, answered: Answered, fit: Fit, request: SearchRequest, demand: Demand, *, now: datetime
+) -> dict[str, Any]:
+    node, record, inventory, observed_at = fit.node, answered.record, answered.inventory, answered.observed_at
     assert inventory is not None
     age_ms = None if observed_at is None else max(0, round((now - observed_at).total_seconds() * 1000))
     return {
@@ -190,14 +193,15 @@ def _described(rank: int, answered: Answered, fit: Fit, demand: Demand, now: dat
         },
         "devices": fit.devices,
         "provenance": {
-            "provider_id": answered.record.id,
-            "provider_name": answered.record.name,
-            "base_url": answered.record.base_url,
+            "provider_id": record.id,
+            "provider_name": record.name,
+            "base_url": record.base_url,
             "source": inventory.source,
             "observed_at": None if observed_at is None else observed_at.isoformat().replace("+00:00", "Z"),
             "age_ms": age_ms,
             "etag": answered.reply.etag,
         },
+        "hint": hint(request, node, fit.devices, source=inventory.source, name=record.name, base_url=record.base_url),
     }
 
 

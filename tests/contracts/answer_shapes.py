@@ -135,6 +135,7 @@ CANDIDATE = {
         "age_ms": AMOUNT,
         "etag": OneOf(entity_tag, None),
     },
+    "hint": {"kind": str, "text": str},
 }
 
 SEARCH = {

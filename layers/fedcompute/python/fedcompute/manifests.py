@@ -1,0 +1,121 @@
+"""Kubernetes manifests as YAML that a person pastes: a pod that asks for what was searched, on the node that was found."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from fedcompute.inventory import Node
+from fedcompute.request import SearchRequest
+from fedcompute.taints import KEEP_OUT
+
+HOSTNAME = "kubernetes.io/hostname"
+
+# Texts that mean themselves in YAML 1.1 and 1.2 without quotes. All others are quoted as in JSON, which YAML reads alike.
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
+_WORDS = re.compile(r"y|n|yes|no|on|off|true|false|null", re.IGNORECASE)
+
+_GIB, _MIB = 1 << 30, 1 << 20
+
+
+def yaml(*documents: Mapping[str, Any]) -> str:
+    """Documents of mappings, lists, texts and whole numbers; members that are None or empty are left out."""
+    return "---\n".join("".join(f"{line}\n" for line in _lines(_kept(document))) for document in documents)
+
+
+def pod(
+    request: SearchRequest,
+    node: Node,
+    resource: str | None,
+    limits: Mapping[str, int],
+    annotations: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """A pod with one container that asks for the request's cpu and memory, and for the devices in `limits`.
+
+    `resource` is the devices' resource: a taint of that name is tolerated, as the search has done.
+    """
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "my-job", "annotations": annotations},
+        "spec": {
+            # By label and not by nodeName, which would pass the scheduler by, and with it all that keeps shares apart.
+            "nodeSelector": {HOSTNAME: node.labels.get(HOSTNAME) or node.name},
+            "tolerations": [*_asked_tolerations(request), *_own_tolerations(node, resource)],
+            "restartPolicy": "Never",
+            "containers": [
+                {
+                    "name": "main",
+                    "image": "your-image",
+                    "resources": {"requests": _requests(request), "limits": {**limits}},
+                }
+            ],
+        },
+    }
+
+
+def _requests(request: SearchRequest) -> dict[str, str]:
+    asked = {}
+    if request.cpu is not None:
+        millicores = request.cpu.minimum_millicores
+        asked["cpu"] = f"{millicores}m" if millicores % 1000 else str(millicores // 1000)
+    if request.memory is not None:
+        asked["memory"] = _memory(request.memory.minimum_bytes)
+    return asked
+
+
+def _memory(amount: int) -> str:
+    for unit, suffix in ((_GIB, "Gi"), (_MIB, "Mi")):
+        if amount % unit == 0:
+            return f"{amount // unit}{suffix}"
+    return str(amount)
+
+
+def _asked_tolerations(request: SearchRequest) -> Iterator[dict[str, str]]:
+    for one in request.tolerations:
+        yield {"key": one.key, "operator": one.operator, "value": one.value, "effect": one.effect}
+
+
+def _own_tolerations(node: Node, resource: str | None) -> Iterator[dict[str, str]]:
+    for taint in node.taints:
+        if taint.key == resource and taint.effect in KEEP_OUT:
+            yield {"key": taint.key, "operator": "Exists", "effect": taint.effect}
+
+
+def _kept(value: Any) -> Any:
+    """Without members that hold nothing."""
+    if isinstance(value, Mapping):
+        members = {name: _kept(member) for name, member in value.items()}
+        return {name: member for name, member in members.items() if member not in (None, "", {}, [])}
+    return [_kept(item) for item in value] if isinstance(value, list) else value
+
+
+def _lines(value: Mapping[str, Any] | Sequence[Any], indent: str = "") -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, member in value.items():
+            yield from _member(f"{indent}{_scalar(name)}:", member, indent + "  ")
+    else:
+        for item in value:
+            yield from _item(item, indent)
+
+
+def _member(head: str, value: Any, indent: str) -> Iterator[str]:
+    if isinstance(value, (Mapping, list)):
+        yield head
+        yield from _lines(value, indent)
+    else:
+        yield f"{head} {_scalar(value)}"
+
+
+def _item(item: Any, indent: str) -> Iterable[str]:
+    if not isinstance(item, Mapping):
+        return [f"{indent}- {_scalar(item)}"]
+    first, *others = _lines(item, indent + "  ")
+    return [f"{indent}- {first.strip()}", *others]
+
+
+def _scalar(value: str | int) -> str:
+    if isinstance(value, int):
+        return str(value)
+    is_plain = _PLAIN.fullmatch(value) and not _WORDS.fullmatch(value)
+    return value if is_plain else json.dumps(value)
