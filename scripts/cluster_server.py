@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
 NODES = "/api/v1/nodes"
@@ -38,6 +38,7 @@ class Cluster:
 
     lists: dict[str, list[tuple[Item, bytes]]] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
+    _selections: dict[tuple[str, str], tuple[object, list[tuple[Item, bytes]]]] = field(default_factory=dict)
 
     def put(self, path: str, items: Sequence[Item]) -> None:
         """Serves these under a list's path, such as /apis/resource.k8s.io/v1/resourceslices."""
@@ -49,7 +50,7 @@ class Cluster:
 
     def page(self, path: str, query: Mapping[str, str]) -> bytes:
         """One page of a list, as the API server would send it."""
-        entries = [entry for entry in self.lists[path] if _selected(entry[0], query.get("fieldSelector", ""))]
+        entries = self._selected(path, query.get("fieldSelector", ""))
         start = int(query.get("continue") or 0)
         end = start + (int(query.get("limit") or 0) or len(entries) or 1)
         metadata: dict[str, Any] = {"resourceVersion": "1000"}
@@ -57,6 +58,14 @@ class Cluster:
             metadata |= {"continue": str(end), "remainingItemCount": len(entries) - end}
         head = json.dumps({"kind": "List", "apiVersion": "v1", "metadata": metadata})
         return head[:-1].encode() + b',"items":[' + b",".join(entry[1] for entry in entries[start:end]) + b"]}"
+
+    def _selected(self, path: str, selector: str) -> list[tuple[Item, bytes]]:
+        entries = self.lists[path]
+        held, selected = self._selections.get((path, selector), (None, []))
+        if held is not entries:  # a list is replaced, never changed
+            selected = [entry for entry in entries if _is_selected(entry[0], selector)]
+            self._selections[path, selector] = entries, selected
+        return selected
 
     def group(self, path: str) -> bytes | None:
         """The discovery document of an API group, if any list is of it."""
@@ -101,15 +110,29 @@ class Handler(BaseHTTPRequestHandler):
     def send(self, code: int, body: bytes, **headers: str) -> None:
         """An answer with its length, compressed where the real one would be."""
         if len(body) > GZIP_FROM and "gzip" in self.headers.get("Accept-Encoding", ""):
-            body, headers = gzip.compress(body, 1), headers | {"Content-Encoding": "gzip"}
+            body, headers = self.compressed(body), headers | {"Content-Encoding": "gzip"}
         self.send_response(code)
         for name, value in {"Content-Type": "application/json", "Content-Length": str(len(body)), **headers}.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
 
+    def compressed(self, body: bytes) -> bytes:
+        """A body as it travels to who accepts gzip."""
+        return gzip.compress(body, 1)
+
     def log_message(self, *_: object) -> None:
         """Says nothing: the one who asked knows."""
+
+
+class Remembering(Handler):
+    """Compresses each answer once: a measurement of its reader should not wait for that. For lists that stay."""
+
+    made: ClassVar[dict[str, bytes]] = {}
+
+    def compressed(self, body: bytes) -> bytes:
+        """What was made of it the first time."""
+        return self.made.get(self.path) or self.made.setdefault(self.path, super().compressed(body))
 
 
 class _Server(ThreadingHTTPServer):
@@ -153,7 +176,7 @@ def kubeconfig(server: str, user: Mapping[str, Any] | None = None, **cluster: An
     return json.dumps(document, indent=1)
 
 
-def _selected(item: Item, selector: str) -> bool:
+def _is_selected(item: Item, selector: str) -> bool:
     clauses: list[tuple[str, str, Callable[[str, str], bool]]] = []
     for clause in filter(None, selector.split(",")):
         key, operator, value = clause.partition("!=") if "!=" in clause else clause.partition("=")
