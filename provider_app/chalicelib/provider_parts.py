@@ -1,9 +1,11 @@
 """The collaborators of the provider's app, each built on first use."""
 
 import os
+import threading
 from functools import cached_property
 from pathlib import Path
 
+from chalicelib.cluster_source import cluster_source
 from chalicelib.inventory_reply import InventorySource
 from chalicelib.provider_settings import ProviderSettings, SettingsError, from_environment
 from chalicelib.static_inventory import StaticInventory
@@ -11,17 +13,18 @@ from fedcompute.errors import unavailable
 from fedcompute.log import Log
 from fedcompute.web import Access, own_hosts_only
 
-NOT_BUILT = "This release reads no cluster; set INVENTORY_MODE=static, and INVENTORY_FILE to an inventory's file."
-
 
 class ProviderParts:
     """What the views work with. `folder` is the app's, which INVENTORY_FILE is relative to.
 
-    Two threads may build a part at once; either will do, as the last one kept is what all use from then on.
+    Two threads may build a part at once; either will do, as the last one kept is what all use from then on. Of the
+    inventory there is one from the start.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._building = threading.Lock()
+        self._inventory: InventorySource | None = None
 
     @cached_property
     def settings(self) -> ProviderSettings:
@@ -44,10 +47,14 @@ class ProviderParts:
         """Who may call: this machine's own pages and clients."""
         return own_hosts_only(self.settings.allowed_hosts)
 
-    @cached_property
+    @property
     def inventory(self) -> InventorySource:
-        """Where the inventory comes from; 503 `inventory_unavailable` for a mode that this release has not."""
+        """Where the inventory comes from; kubernetes and hami mean the same."""
         settings = self.settings
-        if settings.inventory_mode != "static":
-            raise unavailable("inventory_unavailable", NOT_BUILT)
-        return StaticInventory(self._folder / settings.inventory_file, settings.provider_id)
+        with self._building:
+            if self._inventory is None:
+                # One for all: those who ask a cluster's at the same time share a read of it.
+                file = self._folder / settings.inventory_file
+                is_static = settings.inventory_mode == "static"
+                self._inventory = StaticInventory(file, settings.provider_id) if is_static else cluster_source(settings)
+            return self._inventory

@@ -27,6 +27,8 @@ class ProviderSettings(BaseModel):
     inventory_file: Path = Field(
         Path(), validate_default=True, description="an inventory's JSON file, relative to the app's folder"
     )
+    kubeconfig: str = Field("", description="a kubeconfig's path, or several as in PATH; empty in a pod of the cluster")
+    kube_context: str = Field("", description="a context of the kubeconfig; empty for its current one")
     inventory_max_age_ms: int = Field(5000, ge=0, description="a whole number of milliseconds, 0 or more")
     allowed_hosts: Annotated[tuple[str, ...], BeforeValidator(_split)] = Field(
         (), description="host names, separated by commas, that this app answers to beside its own machine's"

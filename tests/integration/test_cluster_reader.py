@@ -227,6 +227,15 @@ def test_claims_that_may_not_be_read_are_unknown(lab: Lab) -> None:
     read = lab.reader().read().dra
 
     assert (names(read.slices), read.claims) == (["s"], None)
+
+
+def test_slices_that_may_not_be_read_are_told(lab: Lab) -> None:
+    lab.cluster.put(SLICES, [named("s")])
+    lab.fault(api_server.refuses(403, SLICES))
+
+    read = lab.reader().read().dra
+
+    assert (read.slices, read.claims) == ([], [])
     assert [warning.code for warning in read.warnings] == ["dra_unreadable"]
 
 

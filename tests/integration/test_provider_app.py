@@ -281,16 +281,6 @@ def test_variable_that_is_missing_or_wrong_is_named_with_what_to_set(
     assert detail in response.json_body["detail"]
 
 
-@pytest.mark.parametrize("mode", ["kubernetes", "hami"])
-def test_mode_that_this_release_has_not_is_said_to_be_so(provider: Provider, mode: str) -> None:
-    provider.set(INVENTORY_MODE=mode)
-
-    response = provider.get()
-
-    assert code_of(response) == (503, "inventory_unavailable")
-    assert "INVENTORY_MODE=static" in response.json_body["detail"]
-
-
 def test_only_named_hosts_are_answered(provider: Provider) -> None:
     provider.set(ALLOWED_HOSTS="lab.example, lab2.example")
 
