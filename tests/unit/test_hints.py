@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedcompute import manifests
-from fedcompute.hints import Hint, hint
+from fedcompute.answer import Hint
+from fedcompute.hints import hint
 from fedcompute.inventory import Device, Node, Taint
 
 GPU = {"count": 1, "minimum_memory_mib": 30000, "minimum_compute_percent": 50}

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
-from msgspec import Struct
-
+from fedcompute.answer import Hint
 from fedcompute.inventory import Device, Node
 from fedcompute.manifests import HOSTNAME, pod, yaml
 from fedcompute.request import SearchRequest, Strategy
@@ -28,13 +27,6 @@ _RESOURCE = re.compile(r"[a-z0-9][a-z0-9.-]{0,252}/[A-Za-z0-9]([A-Za-z0-9_.-]{0,
 _DRIVER = re.compile(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?")
 _CARD = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.:-]{0,126}[A-Za-z0-9])?")
 _UUID = re.compile(r"(GPU|MIG)-[A-Za-z0-9/-]{1,120}")
-
-
-class Hint(Struct, frozen=True):
-    """What to do with a candidate: a manifest for a cluster, or for any other provider whom to ask."""
-
-    kind: Literal["hami", "kubernetes", "dra", "contact"]
-    text: str
 
 
 def hint(
