@@ -27,7 +27,7 @@ class Use:
 
 @dataclass(slots=True)
 class Card:
-    """A card before anybody holds anything. `memory_mib` is None where nobody says."""
+    """A card before anybody holds anything. `memory_mib` is None where nobody says. Texts are clean, but for `id`."""
 
     id: str
     vendor: str
@@ -54,12 +54,12 @@ def device_of(card: Card, use: Use | None) -> Device:
     memory = None if held is None or card.memory_mib is None else max(0, card.memory_mib - held.memory_mib)
     return Device(
         id=clean(card.id, _LONGEST_ID),
-        resource=clean(card.resource, _LONGEST_ID),
-        vendor=clean(card.vendor),
-        model=clean(card.model),
+        resource=card.resource,
+        vendor=card.vendor,
+        model=card.model,
         index=card.index,
         numa=card.numa,
-        mode=None if card.mode is None else clean(card.mode, 64),
+        mode=card.mode,
         healthy=healthy,
         memory_total_mib=card.memory_mib,
         memory_available_mib=memory,

@@ -6,19 +6,20 @@ versions that know them, and do not stand at all in older ones. Only `...-alloca
 the plugin's work list (Project-HAMi/HAMi#987).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 from msgspec import Struct
 
-from chalicelib.core_objects import ClusterPod
+from chalicelib.core_objects import ClusterPod, Container
 from chalicelib.hami_numbers import amount, is_amount
 from chalicelib.mig_profiles import MigAllocation, allocations_of
 
 MOST_RECORDS = 1024
 
 _DOMAINS = ("hami.io", "volcano.sh", "4pd.io")  # of Volcano's vGPU, and of HAMi before its name
+_SLICES = "hami.io/vgpu-mig-allocations"
 _METAX = "metax-tech.com/gpu-devices-allocated"
 
 
@@ -73,10 +74,11 @@ def _read(holding: Holding, domain: str, notes: dict[str, str]) -> None:
         _charge(holding, list(_slots(notes[key], key, holding.bad)))
     if not keys and _METAX in notes:
         _charge(holding, list(_metax_slots(notes[_METAX], holding.bad)))
-    slices = allocations_of(notes.get(f"{domain}/vgpu-mig-allocations", ""))
-    if slices is None:
-        holding.bad.append(f"{domain}/vgpu-mig-allocations: no list of slices")
-    holding.slices = slices or []
+    if _SLICES in notes:
+        slices = allocations_of(notes[_SLICES])
+        if slices is None:
+            holding.bad.append(f"{_SLICES}: no list of slices")
+        holding.slices = slices or []
 
 
 def _says_held(key: str, domain: str) -> bool:
@@ -95,15 +97,15 @@ def _slots(text: str, key: str, bad: list[str]) -> Iterator[Slot]:
 def _records(slot: str, where: str, bad: list[str]) -> Slot:
     found: Slot = []
     for record in slot.split(":", MOST_RECORDS):
-        fields = record.split(",")
-        if not record.strip() or (not fields[0] and len(fields) > 1):
+        if not record or record.isspace() or record[0] == ",":
             continue  # a container without a card: "", or ",,0,0" in older versions
-        numbers = [amount(text) for text in fields[2:4]]
-        if len(numbers) < 2 or None in numbers:
+        fields = record.split(",", 4)
+        memory_mib, cores = (amount(fields[2]), amount(fields[3])) if len(fields) > 3 else (None, None)
+        if memory_mib is None or cores is None:
             bad.append(f"{where} has a record that is not id,type,memory,cores")
             continue
         card = fields[0].partition("[")[0]  # v2.5 to v2.9: UUID[template-slot] of a MIG slice
-        found.append((card, Charge(numbers[0] or 0, numbers[1] or 0, 1)))
+        found.append((card, Charge(memory_mib, cores, 1)))
     return found
 
 
@@ -123,23 +125,30 @@ def _metax_slots(text: str, bad: list[str]) -> Iterator[Slot]:
 
 def _charge(holding: Holding, slots: list[Slot]) -> None:
     """The larger of what app containers hold together and the peak while init containers run; sidecars run beside both."""
-    spec, charges = holding.pod.spec, holding.charges
+    spec = holding.pod.spec
     init = spec.init_containers or ()
     if len(slots) <= len(spec.containers or ()):
         init = ()  # a version that leaves init containers out
+    app = _together([record for slot in slots[len(init) :] for record in slot])
+    if init:
+        _beside_init(app, init, slots, are_done=_are_done(holding.pod))
+    _add(holding.charges, app)
+
+
+def _beside_init(app: dict[str, Charge], init: Sequence[Container], slots: list[Slot], *, are_done: bool) -> None:
     beside: dict[str, Charge] = {}
     peak: dict[str, Charge] = {}
     for container, slot in zip(init, slots, strict=False):
-        own = _together(slot, once=True)
+        own = _together(slot)
+        for charge in own.values():
+            charge.slots = 1  # one container takes one slot of a card, however often it names it
         _add(own, beside)
         _raise_to(peak, own)
         if container.restart_policy == "Always":
             beside = own
-    app = _together([record for slot in slots[len(init) :] for record in slot])
     _add(app, beside)
-    if init and not _are_done(holding.pod):
+    if not are_done:
         _raise_to(app, peak)
-    _add(charges, app)
 
 
 def _are_done(pod: ClusterPod) -> bool:
@@ -153,14 +162,15 @@ def _are_done(pod: ClusterPod) -> bool:
     return names <= ended
 
 
-def _together(records: Slot, once: bool = False) -> dict[str, Charge]:
-    """Sums by card; `once`: one container takes one slot of a card, however often it names it."""
+def _together(records: Slot) -> dict[str, Charge]:
+    """Sums by card."""
     total: dict[str, Charge] = {}
     for card, charge in records:
-        _add(total, {card: charge})
-    if once:
-        for charge in total.values():
-            charge.slots = 1
+        held = total.get(card)
+        if held is None:
+            total[card] = charge
+        else:
+            _add(total, {card: charge})
     return total
 
 

@@ -76,26 +76,16 @@ def of_list(text: str) -> Iterator[Decoded]:
 
 
 def _of_entry(entry: _Entry, number: int) -> Iterator[Decoded]:
-    numbers = {"count": entry.count or 0, "devmem": entry.devmem or 0, "devcore": entry.devcore or 0}
-    wrong = [name for name, number in numbers.items() if not is_amount(number)]
-    if wrong or not entry.id:
-        yield f"entry {number} has no usable {', '.join(wrong or ['id'])}"
+    slots, memory_mib, cores = entry.count or 0, entry.devmem or 0, entry.devcore or 0
+    if not (entry.id and is_amount(slots) and is_amount(memory_mib) and is_amount(cores)):
+        yield f"entry {number} has no id, or an amount below 0 or beyond 32 bits"
         return
-    profiles = profiles_of(bytes(entry.migProfiles))
+    profiles = profiles_of(bytes(entry.migProfiles)) if entry.migProfiles is not _NOTHING else ()
     if profiles is None:
         yield f"entry {number} has migProfiles that can't be read; its card stands without them"
-    yield Record(
-        entry.id,
-        entry.type or "",
-        numbers["count"],
-        numbers["devmem"],
-        numbers["devcore"],
-        bool(entry.health),
-        place(entry.index or 0),
-        place(entry.numa or 0),
-        entry.mode or None,
-        profiles or (),
-    )
+    healthy, mode = bool(entry.health), entry.mode or None
+    index, numa = place(entry.index or 0), place(entry.numa or 0)
+    yield Record(entry.id, entry.type or "", slots, memory_mib, cores, healthy, index, numa, mode, profiles or ())
 
 
 def of_metax(text: str) -> Iterator[Decoded]:

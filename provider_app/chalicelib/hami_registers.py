@@ -7,6 +7,7 @@ count to 0 soon after the plugin's socket is gone. A handshake only helps where 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 
 from chalicelib.cards import Card
 from chalicelib.core_objects import ClusterNode
@@ -18,8 +19,11 @@ from chalicelib.hami_records import records_of
 from chalicelib.model_names import plain
 from chalicelib.node_state import count_of
 from chalicelib.plain_resources import is_plain
+from fedcompute.text import clean
 
 CORDON = "hami.io/device-cordon"
+
+_shown = lru_cache(maxsize=1024)(clean)  # a cluster has few models
 
 
 @dataclass(slots=True)
@@ -85,7 +89,7 @@ def _card(record: Record, register: Register, node: ClusterNode, parts_are_perce
         id=f"{node.metadata.name}-{record.id}" if family.form == "enflame" else record.id,
         vendor=family.vendor,
         resource=register.resource,
-        model=plain(record.model),
+        model=_shown(plain(record.model)),
         slots=record.slots,
         memory_mib=record.memory_mib or None,  # no card has none: such a record says that its plugin could not tell
         cores=100 if whole else record.cores,
@@ -93,7 +97,7 @@ def _card(record: Record, register: Register, node: ClusterNode, parts_are_perce
         healthy=record.healthy,
         index=record.index,
         numa=record.numa,
-        mode=record.mode or family.mode,
+        mode=_shown(record.mode, 64) if record.mode else family.mode,
         profiles=record.profiles if record.mode == "mig" else (),
     )
 
@@ -102,7 +106,7 @@ def _counted(named: RegisterKey, node: ClusterNode) -> tuple[str, int | None]:
     """The resource that counts a register's slots, by the name that the node uses, and how many are allocatable."""
     names = [named.named(name) for name in named.family.counts]
     counts = [(name, count_of(node.status.allocatable, name)) for name in names]
-    return next((one for one in counts if one[1] is not None), (names[0] if names else "", None))
+    return next((one for one in counts if one[1] is not None), (clean(names[0]) if names else "", None))
 
 
 def _is_renamed(named: RegisterKey, node: ClusterNode) -> bool:

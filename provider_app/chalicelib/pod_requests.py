@@ -26,7 +26,9 @@ def requests_of(pod: ClusterPod) -> Amounts:
     """The effective requests of a pod, by resource."""
     spec = pod.spec
     has = _actual(pod)
-    total = _together(_asked(container, has) for container in spec.containers or ())
+    containers = spec.containers or ()
+    # Most pods have one container, and what it asks for is the pod's.
+    total = _asked(containers[0], has) if len(containers) == 1 else _together(_asked(one, has) for one in containers)
     if spec.init_containers:
         total = _with_init(total, spec.init_containers, has)
     if spec.resources is not None and spec.resources.requests:
@@ -57,10 +59,10 @@ def _asked(container: Container, has: Mapping[str, ContainerStatus]) -> Amounts:
     asked: Amounts = {}
     if needs is not None:
         if needs.limits:
-            asked = {name: amount for name, amount in _amounts(needs.limits).items() if "/" in name}
+            asked = _amounts({name: value for name, value in needs.limits.items() if "/" in name})
         if needs.requests:
             asked |= _amounts(needs.requests)
-    status = has.get(container.name)
+    status = has.get(container.name) if has else None
     if status is not None:
         if _REFUSED in has:  # the spec asks for what will not be
             asked = {name: amount for name, amount in asked.items() if not _is_of_the_pod(name)}
