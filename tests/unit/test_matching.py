@@ -412,6 +412,14 @@ def test_node_kept_for_gpus_takes_who_asks_for_one_and_nobody_else() -> None:
     assert reasons(kept, cpu=1) == [Reason("untolerated_taint")]
 
 
+def test_taint_of_its_devices_is_no_reason_on_a_node_whose_devices_are_not_those_asked_for() -> None:
+    kept = node(device(), taints=[Taint(key="nvidia.com/gpu", effect="NoSchedule")])
+
+    found = reasons(kept, gpu={"vendor": "AMD"})
+
+    assert found == [Reason("gpu_vendor_mismatch", devices=1), Reason("insufficient_gpu_count", 0, 1)]
+
+
 def test_taint_of_another_resource_keeps_a_gpu_request_out() -> None:
     kept = node(device(), taints=[Taint(key="amd.com/gpu", effect="NoSchedule")])
 

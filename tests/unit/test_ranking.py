@@ -19,8 +19,8 @@ from chalicelib.search import search
 from fedcompute.choice import share_in_use
 from fedcompute.inventory import Device, Inventory, Node
 from fedcompute.provider import ProviderRecord
-from fedcompute.ranking import score_parts, weights
-from fedcompute.request import SearchRequest
+from fedcompute.ranking import Dimension, score, score_parts, weights
+from fedcompute.request import SearchRequest, Strategy
 from fedcompute.rounding import rounded
 
 
@@ -203,6 +203,14 @@ def test_known_free_memory_counts_in_all_and_not_as_its_largest_block() -> None:
     assert score_of(one, gpu={"minimum_memory_mib": 10}, strategy="spread") == 0.25
 
 
+@pytest.mark.parametrize("strategy", list(Strategy))
+def test_total_of_zero_leaves_its_dimension_out(strategy: Strategy) -> None:
+    nothing, half = Dimension("gpu", 0, 0, 1, 1.0), Dimension("cpu", 4, 2, 1, 1.0)
+
+    assert score(strategy, [nothing]) == 0
+    assert score(strategy, [nothing, half]) == score(strategy, [half]) > 0
+
+
 def test_with_nothing_known_the_score_is_zero_and_so_is_the_part() -> None:
     wanted = demand(cpu=1, memory=4)
 
@@ -220,15 +228,15 @@ def test_unhealthy_devices_are_no_part_of_the_total() -> None:
 
 
 def test_several_gpus_are_counted_by_card_and_one_by_device() -> None:
-    # Slices on cards x, x, y, y, z; the one on z is used. 4 of 5 devices; 2 of 3 cards.
-    slices = [device(f"{card}{at}", card=card, mode="mig") for at in range(2) for card in "xy"]
+    # Slices on cards w, w, x, x, y, y and z; the one on z is used. 6 of 7 devices; 3 of 4 cards.
+    slices = [device(f"{card}{at}", card=card, mode="mig") for at in range(2) for card in "wxy"]
     one = node(*slices, device("z", card="z", mode="mig", slots=(0, 1)))
 
     def asked(count: int) -> dict[str, Any]:
         return {"gpu": {"count": count, "sharing": "any"}, "strategy": "binpack"}
 
-    assert score_of(one, **asked(1)) == 0.4  # (5 - 4 + 1) / 5
-    assert score_of(one, **asked(2)) == 1.0  # (3 - 2 + 2) / 3
+    assert score_of(one, **asked(1)) == 0.285714286  # (7 - 6 + 1) / 7
+    assert score_of(one, **asked(2)) == 0.75  # (4 - 3 + 2) / 4
 
 
 @pytest.mark.parametrize(
@@ -439,9 +447,9 @@ def test_scores_and_parts_lie_between_zero_and_one(one: Node, body: dict[str, An
     parts = score_parts(found, wanted)
 
     assert set(parts) == {name for name in ("cpu", "memory", "gpu") if name in body}
-    for score in (found.score, *parts.values()):
-        assert math.isfinite(score)
-        assert 0 <= score <= 1
+    for each in (found.score, *parts.values()):
+        assert math.isfinite(each)
+        assert 0 <= each <= 1
 
 
 huge = st.integers(0, 3).map(lambda less: 2**63 - 1 - less) | st.integers(1, 3)
