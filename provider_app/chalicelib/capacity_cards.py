@@ -12,6 +12,7 @@ from chalicelib.cards import Card, CoreUnit
 from chalicelib.core_objects import ClusterNode
 from chalicelib.findings import Findings
 from chalicelib.node_state import count_of
+from fedcompute.quantities import LARGEST
 
 MOST_CARDS = 1024
 
@@ -109,4 +110,4 @@ def _memory_mib(kind: CardKind, node: ClusterNode, amount: int) -> int | None:
     if not kind.memory:
         return kind.memory_mib
     together = count_of(node.status.allocatable, kind.memory)
-    return together * kind.memory_unit * kind.each // amount or None if together else None
+    return min(together * kind.memory_unit * kind.each // amount, LARGEST) or None if together else None
