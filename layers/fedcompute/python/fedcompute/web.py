@@ -118,6 +118,19 @@ def json_response(body: bytes, status: int = 200, headers: Mapping[str, str] | N
     return Response(body.decode(), headers={"Content-Type": JSON, **(headers or {})}, status_code=status)
 
 
+def html_response(html: str, policy: str) -> Response:
+    """A document that runs and loads only what its Content-Security-Policy names."""
+    headers = {
+        "Content-Type": "text/html; charset=utf-8",
+        "Content-Security-Policy": policy,
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cache-Control": "no-cache",
+    }
+    return Response(html, headers=headers, status_code=200)
+
+
 def no_content() -> Response:
     """204, for what leaves nothing to say."""
     return Response("", headers={}, status_code=204)

@@ -1,0 +1,93 @@
+// The registry: who takes part, and what their owners can change.
+
+import { allRecords, call, recordPath } from "./api.js";
+import { checkResult } from "./checks.js";
+import { el, fill, icon, speak } from "./dom.js";
+import { failure, loading, nothing, state } from "./notices.js";
+import { confirmRemoval, editRecord, registerRecord } from "./record_dialogs.js";
+import { counted, duration, moment } from "./units.js";
+
+/** The list of providers. */
+export class RegistryView {
+  constructor() {
+    this.root = el("div.page");
+  }
+
+  async show() {
+    if (!this.root.querySelector(".records")) fill(this.root, loading("the providers", 5));
+    this.root.setAttribute("aria-busy", "true");
+    try {
+      this.list(await allRecords());
+    } catch (error) {
+      fill(this.root, failure(error, () => this.show()));
+    }
+    this.root.removeAttribute("aria-busy");
+  }
+
+  list(records) {
+    const register = () => el("button.primary", { type: "button", click: () => registerRecord(() => this.show()) }, icon("plus"), "Register a provider");
+    fill(this.root,
+      el("header.page-head", {},
+        el("h1", { tabindex: "-1" }, "Providers"),
+        el("span.page-note", {}, `${records.filter(({ enabled }) => enabled).length} of ${records.length} enabled`),
+        records.length ? register() : null,
+      ),
+      records.length
+        ? el("ul.records", {}, records.map((record) => this.row(record)))
+        : nothing("No provider yet", "A provider is an address that tells what its nodes have free. Register one, and searches ask it.", register()),
+    );
+  }
+
+  row(record) {
+    const outcome = el("div.record-check", { "aria-live": "polite" });
+    const trouble = el("div");
+    const attempt = (work) => async ({ currentTarget: button }) => {
+      fill(trouble);
+      button.disabled = true;
+      try {
+        await work();
+      } catch (error) {
+        fill(trouble, failure(error, error.status === 401 ? () => this.show() : null));
+      }
+      button.disabled = false;
+    };
+    return el("li.record", { "data-id": record.id },
+      el("div.record-main", {},
+        this.toggle(record, attempt),
+        el("div.record-name", {}, el("h2", {}, record.name), el("code", {}, record.id), record.enabled ? null : state("quiet", "disabled")),
+        el("code.record-address", {}, record.base_url ?? "address not shown"),
+        el("span.record-fact", { title: `The most that one call may take; version ${record.version}, changed ${moment(record.updated_at)}` },
+          `${duration(record.timeout_ms)} timeout`),
+        el("span.record-labels", {}, Object.entries(record.labels).map(([name, value]) => el("code.tag", {}, `${name}=${value}`))),
+        el("div.buttons", {},
+          el("button", { type: "button", "aria-label": `Check ${record.name}`, click: attempt(() => this.check(record, outcome)) }, "Check"),
+          el("button", { type: "button", "aria-label": `Edit ${record.name}`, click: () => editRecord(record, () => this.show()) }, "Edit"),
+          el("button.danger", { type: "button", "aria-label": `Delete ${record.name}`, click: () => confirmRemoval(record, () => this.show()) }, "Delete"),
+        ),
+      ),
+      outcome,
+      trouble,
+    );
+  }
+
+  toggle(record, attempt) {
+    const flip = attempt(async () => {
+      await call("PATCH", recordPath(record.id), { body: { enabled: !record.enabled }, etag: `"${record.version}"` });
+      speak(`${record.name} ${record.enabled ? "disabled" : "enabled"}`);
+      await this.show();
+      this.root.querySelector(`[data-id="${CSS.escape(record.id)}"] .switch`)?.focus();
+    });
+    const title = record.enabled ? "Searches ask it" : "Searches leave it out";
+    return el("button.switch", { type: "button", role: "switch", "aria-checked": String(record.enabled), "aria-label": `${record.name} enabled`, title, click: flip });
+  }
+
+  async check(record, outcome) {
+    fill(outcome, el("p.trying", {}, `Asking ${record.name}…`));
+    const { body } = await call("POST", `${recordPath(record.id)}/check`).catch((error) => {
+      fill(outcome);
+      throw error;
+    });
+    fill(outcome, checkResult(body));
+    if (body.inventory) speak(`${record.name} answered with ${counted(body.inventory.nodes, "node")}.`);
+  }
+}
