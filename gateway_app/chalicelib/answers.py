@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import msgspec
 from pydantic import BaseModel
 
+from chalicelib.callers import Caller
+from chalicelib.providers import ProviderPage
 from chalicelib.search import Found
 from fedcompute.errors import RETRY_AFTER_S
 from fedcompute.provider import ProviderRecord
@@ -32,9 +34,26 @@ def search_answer(found: Found, request: SearchRequest) -> Encoded:
     return Encoded(body, 503 if is_refused else 200, headers)
 
 
-def record_answer(record: ProviderRecord, status: int = 200, headers: Mapping[str, str] | None = None) -> Encoded:
-    """One record with its entity tag."""
-    return Encoded(record.model_dump_json().encode(), status, {"ETag": record.etag, **(headers or {})})
+def record_answer(
+    record: ProviderRecord,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    members: Mapping[str, Any] | None = None,
+) -> Encoded:
+    """One record with its entity tag; `members` stand beside its own, or in their place."""
+    body = msgspec.json.encode({**record.model_dump(), **(members or {})})
+    return Encoded(body, status, {"ETag": record.etag, **(headers or {})})
+
+
+def page_answer(page: ProviderPage, caller: Caller) -> Encoded:
+    """A part of the list, as this caller may see it."""
+    records = [{**record.model_dump(), **hidden_from(caller, record)} for record in page.providers]
+    return encoded({"providers": records, "next_token": page.next_token})
+
+
+def hidden_from(caller: Caller, record: ProviderRecord) -> dict[str, None]:
+    """Where a provider is, is for its owner and admins: for others these members of its record are null."""
+    return {} if caller.owns(record) else {"base_url": None}
 
 
 def encoded(value: Any) -> Encoded:

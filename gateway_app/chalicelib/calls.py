@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from fedcompute.signatures import Signed
+
 OK = "ok"
 NOT_MODIFIED = "not_modified"
 ANSWERED = (OK, NOT_MODIFIED)
@@ -31,12 +33,16 @@ OUTCOMES = (
 
 
 class Call(NamedTuple):
-    """One provider to ask. `etag`: what the gateway holds already, to be revalidated; None: nothing."""
+    """One provider to ask. `etag`: what the gateway holds already, to be revalidated; None: nothing.
+
+    `signed`: the headers that tell the provider who asks; None where AUTH=open.
+    """
 
     provider_id: str
     base_url: str
     timeout_ms: int
     etag: str | None = None
+    signed: Signed | None = None
 
 
 class Timings(NamedTuple):
@@ -60,3 +66,4 @@ class Reply(NamedTuple):
     etag: str | None = None
     observed_at: str | None = None
     timings: Timings = Timings(0, 0, 0, 0, 0)
+    signed: Signed | None = None  # what a reply to a signed call says of itself; not checked yet

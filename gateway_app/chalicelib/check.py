@@ -1,6 +1,7 @@
 """Asks one provider now and tells its owner how that went; it need not be enabled."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from chalicelib.asking import Asking
@@ -12,9 +13,15 @@ from fedcompute.provider import ProviderRecord
 SPARE_MS = 50  # so that it is the provider's own timeout that ends the call
 
 
-def check(record: ProviderRecord, asking: Asking) -> dict[str, Any]:
-    """The provider's entry as in a search, the call's timings, and what its inventory holds (None: none came)."""
+def check(
+    record: ProviderRecord, asking: Asking, tell: Callable[[ProviderRecord, str], None] = lambda _record, _outcome: None
+) -> dict[str, Any]:
+    """The provider's entry as in a search, the call's timings, and what its inventory holds (None: none came).
+
+    `tell` is called with the record and the outcome before that.
+    """
     (answered,) = asking.ask([record], time.monotonic() + (record.timeout_ms + SPARE_MS) / 1000, is_fresh=True)
+    tell(record, answered.entry.outcome)
     return {
         "provider": answered.entry,
         "timings_ms": answered.reply.timings._asdict(),

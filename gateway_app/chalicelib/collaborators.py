@@ -6,17 +6,22 @@ from chalice.app import Request
 
 from chalicelib.addresses import AddressPolicy
 from chalicelib.asking import Asking
+from chalicelib.callers import caller_of, keys_only, open_to_all
+from chalicelib.callers_records import CallersRecords
 from chalicelib.dynamodb import make_client
 from chalicelib.fanout import Fanout
 from chalicelib.gateway_settings import GatewaySettings, read_settings
 from chalicelib.inventories import Inventories
+from chalicelib.key_store import KeyStore
+from chalicelib.master_key import MasterKey
 from chalicelib.providers import Approve
+from chalicelib.rate_limit import RateLimit
 from chalicelib.registry import Registry
+from chalicelib.signing import Signing
 from fedcompute.documents import invalid
-from fedcompute.errors import Problem
 from fedcompute.log import Log
-from fedcompute.provider import ProviderFields
-from fedcompute.web import PUBLIC, Access, own_hosts_only
+from fedcompute.provider import ProviderFields, ProviderRecord
+from fedcompute.web import Access, own_hosts_only, request_id_of
 
 
 class Collaborators:
@@ -35,7 +40,14 @@ class Collaborators:
     @cached_property
     def access(self) -> Access:
         """Who may call: the rule of AUTH."""
-        return own_hosts_only(self.settings.allowed_hosts) if self.settings.auth == "open" else _keys_only
+        if self.settings.auth == "open":
+            return open_to_all(own_hosts_only(self.settings.allowed_hosts))
+        return keys_only(KeyStore(self.registry.table), RateLimit(self.settings.key_rate_per_s))
+
+    @cached_property
+    def signing(self) -> Signing | None:
+        """How providers know this gateway, and it them; None where AUTH=open."""
+        return Signing(MasterKey(self.settings.master_key)) if self.settings.auth == "keys" else None
 
     @cached_property
     def addresses(self) -> AddressPolicy:
@@ -61,10 +73,18 @@ class Collaborators:
             most_body_bytes=self.settings.max_inventory_bytes,
             on_error=self._log_fanout_error,
         )
-        return Asking(fanout, Inventories())
+        return Asking(fanout, Inventories(), self.signing)
 
     def _log_fanout_error(self, provider_id: str, error: BaseException) -> None:
         self.log.exception("fanout", error, provider_id=provider_id)  # noqa: PLE1205 (no logger of the standard library)
+
+    def records(self, request: Request) -> CallersRecords:
+        """The registry, as who makes this request may change it."""
+        return CallersRecords(self.registry, caller_of(request), self.signing, self.log, request_id_of(request))
+
+    def key_shown_with(self, record: ProviderRecord) -> dict[str, str]:
+        """What stands beside a new record, this once: the key of its provider, where AUTH=keys."""
+        return {} if self.signing is None else {"key": self.signing.key_of(record)}
 
     def approval(self, request: Request) -> Approve:
         """Whether a provider may have the address that this request gives it."""
@@ -76,11 +96,3 @@ class Collaborators:
                 raise invalid([{"pointer": "/base_url", "message": refusal}])
 
         return approve
-
-
-def _keys_only(request: Request, role: str) -> None:  # noqa: ARG001 (no request holds a key that is known)
-    """Nobody has a key: a gateway that asks for keys answers its public routes alone."""
-    if role != PUBLIC:
-        raise Problem(
-            "unauthenticated", "This gateway answers callers with a key only.", headers={"WWW-Authenticate": "Bearer"}
-        )

@@ -31,6 +31,8 @@ class GatewaySettings(BaseModel):
     fanout_connections: int = Field(512, ge=1, le=4096)
     search_deadline_ms: int = Field(8000, ge=100, le=25000)
     max_inventory_bytes: int = Field(32 << 20, ge=1024, le=1 << 30)
+    master_key: str = Field("", pattern=r"^(file|ssm|secretsmanager):.+$")
+    key_rate_per_s: int = Field(20, ge=1, le=10000)
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     # AWS's own
     aws_endpoint_url: str = ""
@@ -60,6 +62,8 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> GatewaySetting
         raise SettingsError(f"environment: {bad}") from error
     if settings.is_on_aws and settings.auth == "open":
         raise SettingsError("AUTH: open is for a person's own machine; set keys")
+    if settings.is_on_aws and settings.master_key.startswith("file:"):
+        raise SettingsError("MASTER_KEY: a file is for a person's own machine; set ssm:NAME or secretsmanager:NAME")
     if settings.is_on_aws and settings.provider_addresses is Reach.ANY:
         raise SettingsError("PROVIDER_ADDRESSES: any is for a person's own machine; set public or private")
     return settings

@@ -19,7 +19,7 @@ type Key = dict[str, AttributeValueTypeDef]
 PROVIDERS = "provider"  # the partition that holds every record: one Query gives them by id
 
 _NUMBERS = ("timeout_ms", "key_version", "version")
-_OPTIONAL_TEXTS = ("owner", "verified_at")
+_OPTIONAL_TEXTS = ("owner", "verified_at", "old_key_until")
 _TEXTS = ("name", "base_url", "created_at", "updated_at")
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from chalicelib.changes import patched, replaced
 from chalicelib.page_token import id_in, token_after
@@ -16,6 +17,19 @@ type Permit = Callable[[ProviderRecord], None]  # raises a Problem where the cal
 type Approve = Callable[[ProviderFields], None]  # raises a Problem where no provider may have such an address
 
 
+class Records(Protocol):
+    """The registry, or the part of it that a caller may change."""
+
+    def create(self, new: NewProvider, owner: str | None = None) -> ProviderRecord:
+        """See Registry."""
+
+    def replace(self, provider_id: str, change: Callable[[ProviderRecord], ProviderRecord]) -> ProviderRecord:
+        """See Registry."""
+
+    def remove(self, provider_id: str, check: Callable[[ProviderRecord], None]) -> None:
+        """See Registry."""
+
+
 class ProviderPage(Document):
     """A part of the list of providers, by id; `next_token` asks for the part after it."""
 
@@ -27,7 +41,7 @@ def _anyone(record: ProviderRecord) -> None:
     """The permit of a registry that is open to its own machine only."""
 
 
-def register(registry: Registry, raw: bytes, approve: Approve, owner: str | None = None) -> ProviderRecord:
+def register(registry: Records, raw: bytes, approve: Approve, owner: str | None = None) -> ProviderRecord:
     """POST: a new record. Raises: 400 `malformed_json`, 409 `provider_exists`, 413, 422 `validation_failed`."""
     new = parse(NewProvider, raw)
     approve(new)
@@ -44,7 +58,7 @@ def listed(registry: Registry, query: Mapping[str, str] | None) -> ProviderPage:
 
 
 def replace(
-    registry: Registry,
+    registry: Records,
     provider_id: str,
     raw: bytes,
     headers: Mapping[str, str],
@@ -63,7 +77,7 @@ def replace(
 
 
 def patch(
-    registry: Registry,
+    registry: Records,
     provider_id: str,
     raw: bytes,
     headers: Mapping[str, str],
@@ -78,7 +92,7 @@ def patch(
     )
 
 
-def remove(registry: Registry, provider_id: str, headers: Mapping[str, str], *, permit: Permit = _anyone) -> None:
+def remove(registry: Records, provider_id: str, headers: Mapping[str, str], *, permit: Permit = _anyone) -> None:
     """DELETE. Raises: 404 `provider_not_found`, 412 `version_conflict`."""
 
     def check(record: ProviderRecord) -> None:

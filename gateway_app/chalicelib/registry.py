@@ -54,10 +54,17 @@ class Registry:
         self._now = now
         self._on_unreadable = on_unreadable
 
-    def create(self, new: NewProvider, owner: str | None = None) -> ProviderRecord:
+    @property
+    def table(self) -> Table:
+        """The table, which holds the callers' keys too."""
+        return self._table
+
+    def create(self, new: NewProvider, owner: str | None = None, key_version: int = 1) -> ProviderRecord:
         """Registers a provider, at version 1. Raises: 409 `provider_exists`."""
         now, write_id = self._timestamp(), str(uuid.uuid4())
-        record = ProviderRecord(**new.model_dump(), owner=owner, version=1, created_at=now, updated_at=now)
+        record = ProviderRecord(
+            **new.model_dump(), owner=owner, key_version=key_version, version=1, created_at=now, updated_at=now
+        )
         change = creation(self._table.name, record, write_id)
         if not self._table.write(self._table.attempts(), change, key_of(new.id), write_id):
             raise Problem("provider_exists", f"A provider has the id {new.id} already; choose another, or replace it.")

@@ -5,7 +5,7 @@ import heapq
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from threading import Lock
@@ -27,6 +27,8 @@ from fedcompute.rejections import Rejections
 from fedcompute.request import SearchRequest
 
 MOST_WARNINGS = 200
+
+type Sees = Callable[[ProviderRecord], bool]
 
 
 class Found(NamedTuple):
@@ -58,16 +60,16 @@ class Considered(NamedTuple):
     took_s: float
 
 
-def search(request: SearchRequest, registry: Registry, asking: Asking) -> Found:
-    """Answer a request from what the registry's providers have now.
+def search(request: SearchRequest, registry: Registry, asking: Asking, sees: Sees = lambda _: True) -> Found:
+    """Answer a request from what the registry's providers have now. `sees`: whose address the caller may know.
 
-    Raises: 503 `registry_unavailable`. Whatever the providers do is part of the answer.
+    Raises: 503 `registry_unavailable`, `not_ready`. Whatever the providers do is part of the answer.
     """
     with _collector_off():
-        return _search(request, registry, asking)
+        return _search(request, registry, asking, sees)
 
 
-def _search(request: SearchRequest, registry: Registry, asking: Asking) -> Found:
+def _search(request: SearchRequest, registry: Registry, asking: Asking, sees: Sees) -> Found:
     assert request.deadline_ms is not None
     clock = Stopwatch()
     demand = Demand(request)
@@ -97,7 +99,9 @@ def _search(request: SearchRequest, registry: Registry, asking: Asking) -> Found
         "feasibility": _feasibility(total, answers, demand, is_complete=is_complete),
         "partial": not is_complete,
         "took_ms": 0,
-        "candidates": [_described(rank, *winner, request, demand, now=now) for rank, winner in enumerate(winners, 1)],
+        "candidates": [
+            _described(rank, *winner, request, demand, now=now, sees=sees) for rank, winner in enumerate(winners, 1)
+        ],
         "total_candidates": total,
         "providers": entries,
         "rejections": rejections.answer(request.explain),
@@ -173,10 +177,11 @@ def _feasibility(total: int, answers: list[Answered], demand: Demand, *, is_comp
 
 
 def _described(
-    rank: int, answered: Answered, fit: Fit, request: SearchRequest, demand: Demand, *, now: datetime
+    rank: int, answered: Answered, fit: Fit, request: SearchRequest, demand: Demand, *, now: datetime, sees: Sees
 ) -> dict[str, Any]:
     node, record, inventory, observed_at = fit.node, answered.record, answered.inventory, answered.observed_at
     assert inventory is not None
+    base_url = record.base_url if sees(record) else None
     age_ms = None if observed_at is None else max(0, round((now - observed_at).total_seconds() * 1000))
     return {
         "rank": rank,
@@ -195,13 +200,13 @@ def _described(
         "provenance": {
             "provider_id": record.id,
             "provider_name": record.name,
-            "base_url": record.base_url,
+            "base_url": base_url,
             "source": inventory.source,
             "observed_at": None if observed_at is None else observed_at.isoformat().replace("+00:00", "Z"),
             "age_ms": age_ms,
             "etag": answered.reply.etag,
         },
-        "hint": hint(request, node, fit.devices, source=inventory.source, name=record.name, base_url=record.base_url),
+        "hint": hint(request, node, fit.devices, source=inventory.source, name=record.name, base_url=base_url),
     }
 
 

@@ -8,7 +8,8 @@ import pycurl
 
 from chalicelib.addresses import AddressPolicy
 from chalicelib.calls import NOT_MODIFIED, OK, Call, Reply, Timings
-from fedcompute.base_url import inventory_url
+from fedcompute.base_url import host_and_port, inventory_url
+from fedcompute.signatures import Signed, signed_of
 from fedcompute.text import clean
 
 MOST_HEADER_BYTES = 64 << 10
@@ -38,7 +39,7 @@ class Transfer:
         self._policy = policy
         self._most_body_bytes = most_body_bytes
         self.curl = _new_handle(self._open_socket, self._on_header, self._on_body, most_body_bytes)
-        self._asked: tuple[str, str | None] | None = None
+        self._asked: tuple[str, str | None, Signed | None] | None = None
         self._clear()
 
     def begin(self, call: Call, budget_ms: int, is_cut: bool) -> None:
@@ -46,12 +47,14 @@ class Transfer:
         self._clear()
         self._budget_ms, self._is_cut = budget_ms, is_cut
         self.curl.setopt(pycurl.TIMEOUT_MS, budget_ms)
-        if self._asked != (call.base_url, call.etag):
-            self._asked = (call.base_url, call.etag)
+        if self._asked != (call.base_url, call.etag, call.signed):
+            self._asked = (call.base_url, call.etag, call.signed)
             self.curl.setopt(pycurl.URL, inventory_url(call.base_url))
             headers = ["Accept: application/json"]
             if call.etag is not None:
                 headers.append(f"If-None-Match: {call.etag}")
+            if call.signed is not None:
+                headers += [f"{name}: {value}" for name, value in call.signed.headers.items()]
             self.curl.setopt(pycurl.HTTPHEADER, headers)
 
     def end(self, errno: int = 0) -> Reply:
@@ -68,6 +71,7 @@ class Transfer:
             self._plain_header(b"etag"),
             self._plain_header(b"x-observed-at"),
             timings,
+            self._signed(),
         )
         self._chunks = []
         return reply
@@ -144,7 +148,10 @@ class Transfer:
         return OK, None
 
     def _error(self, errno: int) -> str:
-        return clean(self.curl.errstr(), 120) or f"libcurl's error {errno}"
+        """libcurl's words, without the host: who may search need not know where a provider is."""
+        host = host_and_port(self._asked[0])[0] if self._asked is not None else ""
+        words = self.curl.errstr().replace(host, "its host") if host else self.curl.errstr()
+        return clean(words, 120) or f"libcurl's error {errno}"
 
     def _outcome_of_status(self) -> tuple[str, str | None]:
         is_revalidation = self._asked is not None and self._asked[1] is not None
@@ -162,6 +169,13 @@ class Transfer:
                 text = value.strip().decode("latin-1")
                 return text if 0 < len(text) <= LONGEST_ETAG and text.isascii() and text.isprintable() else None
         return None
+
+    def _signed(self) -> Signed | None:
+        """The reply's signature, where the call had one."""
+        if self._asked is None or self._asked[2] is None:
+            return None
+        found = {name: self._plain_header(name.encode()) or "" for name in self._asked[2].headers}
+        return signed_of(found)
 
     def _timings(self) -> Timings:
         get = self.curl.getinfo

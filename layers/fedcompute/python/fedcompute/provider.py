@@ -1,9 +1,11 @@
 """A provider's record in the registry: what callers send, and what they get back."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic.json_schema import SkipJsonSchema
 
 from fedcompute.base_url import check_base_url
 from fedcompute.documents import Document
@@ -21,6 +23,15 @@ LabelText = Annotated[str, StringConstraints(max_length=253)]
 Labels = Annotated[
     dict[Annotated[str, StringConstraints(min_length=1, max_length=317)], LabelText], Field(max_length=64)
 ]
+
+
+def _check_instant(text: str) -> str:
+    if datetime.fromisoformat(text).tzinfo is None:
+        raise ValueError("must have a time zone")
+    return text
+
+
+Instant = Annotated[str, AfterValidator(_check_instant)]
 
 DEFAULT_TIMEOUT_MS = 1500
 READ_ONLY = ("owner", "key_version", "verified_at", "version", "created_at", "updated_at")
@@ -61,6 +72,8 @@ class ProviderRecord(ProviderFields, Identified):
     version: int
     created_at: str
     updated_at: str
+    # Until when the key before this `key_version` counts too; between the registry and its gateways, in no answer.
+    old_key_until: SkipJsonSchema[Instant | None] = Field(None, exclude=True)
 
     @property
     def etag(self) -> str:

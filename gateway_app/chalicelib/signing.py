@@ -1,0 +1,59 @@
+"""The gateway's side of AUTH=keys towards providers: signs its calls, and takes no reply that is not signed for them."""
+
+import time
+import uuid
+from collections.abc import Callable
+from datetime import datetime
+from functools import lru_cache
+
+from chalicelib.calls import ANSWERED, Call, Reply
+from chalicelib.master_key import MasterKey
+from fedcompute.provider import ProviderRecord
+from fedcompute.signatures import SignatureError, check_reply, provider_key, sign_request
+
+_derived = lru_cache(maxsize=4096)(provider_key)
+
+
+class Signing:
+    """Keys are derived, never stored. `now` is Unix time in seconds."""
+
+    def __init__(self, master: MasterKey, now: Callable[[], float] = time.time) -> None:
+        self._master = master
+        self._now = now
+
+    def require_key(self) -> None:
+        """Returns where keys can be derived. Raises: 503 `not_ready`."""
+        self._master.value()
+
+    def key_of(self, record: ProviderRecord) -> str:
+        """The key that this provider's owner is given. Raises: 503 `not_ready`."""
+        return _derived(self._master.value(), record.id, record.key_version)
+
+    def signed(self, call: Call, record: ProviderRecord) -> Call:
+        """The call with its signature, of both keys while one takes over from the other. Raises: 503 `not_ready`."""
+        return call._replace(signed=sign_request(self._keys_of(record), uuid.uuid4().hex, int(self._now()), record.id))
+
+    def checked(self, call: Call, reply: Reply, record: ProviderRecord) -> Reply:
+        """The reply to a signed call; `signature_invalid` where it would count as an answer and is not the provider's."""
+        if reply.outcome not in ANSWERED or call.signed is None:
+            return reply
+        try:
+            check_reply(
+                reply.signed,
+                self._keys_of(record),
+                int(self._now()),
+                request_id=call.signed.id,
+                provider_id=record.id,
+                status=reply.http_status or 0,
+                etag=reply.etag or "",
+                body=reply.body,
+            )
+        except SignatureError as error:
+            return reply._replace(outcome="signature_invalid", message=f"of its answer: {error}", body=b"")
+        return reply
+
+    def _keys_of(self, record: ProviderRecord) -> list[str]:
+        versions = [record.key_version]
+        if record.old_key_until is not None and self._now() < datetime.fromisoformat(record.old_key_until).timestamp():
+            versions.append(record.key_version - 1)
+        return [_derived(self._master.value(), record.id, version) for version in versions]
