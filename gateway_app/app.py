@@ -3,7 +3,8 @@
 from chalice.app import Chalice, Request, Response
 
 from chalicelib import providers
-from chalicelib.answers import encoded, record_answer, search_answer
+from chalicelib.answers import encoded, hidden_from, page_answer, record_answer, search_answer
+from chalicelib.callers import caller_of
 from chalicelib.check import check
 from chalicelib.collaborators import Collaborators
 from chalicelib.health import health, ready
@@ -42,20 +43,22 @@ def get_ready(request: Request) -> Response:
 @web.route(PROVIDERS, ("POST",), role="provider")
 def post_provider(request: Request) -> Response:
     """Register a provider."""
-    record = providers.register(gateway.registry, raw_body(request), gateway.approval(request))
-    return json_response(*record_answer(record, 201, {"Location": f"{PROVIDERS}/{record.id}"}))
+    record = providers.register(gateway.records(request), raw_body(request), gateway.approval(request))
+    location = {"Location": f"{PROVIDERS}/{record.id}"}
+    return json_response(*record_answer(record, 201, location, gateway.key_shown_with(record)))
 
 
 @web.route(PROVIDERS, role="search")
 def get_providers(request: Request) -> Response:
     """The registry, by id, a page at a time."""
-    return json_response(*encoded(providers.listed(gateway.registry, query_of(request))))
+    return json_response(*page_answer(providers.listed(gateway.registry, query_of(request)), caller_of(request)))
 
 
 @web.route(ONE_PROVIDER, role="search")
 def get_provider(request: Request, provider_id: str) -> Response:
     """One record."""
-    return json_response(*record_answer(gateway.registry.get(provider_id)))
+    record = gateway.registry.get(provider_id)
+    return json_response(*record_answer(record, members=hidden_from(caller_of(request), record)))
 
 
 @web.route(ONE_PROVIDER, ("PUT",), role="provider")
@@ -63,7 +66,7 @@ def put_provider(request: Request, provider_id: str) -> Response:
     """Replace a record."""
     body, approve = raw_body(request), gateway.approval(request)
     return json_response(
-        *record_answer(providers.replace(gateway.registry, provider_id, body, request.headers, approve))
+        *record_answer(providers.replace(gateway.records(request), provider_id, body, request.headers, approve))
     )
 
 
@@ -71,27 +74,30 @@ def put_provider(request: Request, provider_id: str) -> Response:
 def patch_provider(request: Request, provider_id: str) -> Response:
     """Change some fields of a record."""
     body, approve = raw_body(request), gateway.approval(request)
-    return json_response(*record_answer(providers.patch(gateway.registry, provider_id, body, request.headers, approve)))
+    return json_response(
+        *record_answer(providers.patch(gateway.records(request), provider_id, body, request.headers, approve))
+    )
 
 
 @web.route(ONE_PROVIDER, ("DELETE",), role="provider")
 def delete_provider(request: Request, provider_id: str) -> Response:
     """Remove a record."""
-    providers.remove(gateway.registry, provider_id, request.headers)
+    providers.remove(gateway.records(request), provider_id, request.headers)
     return no_content()
 
 
 @web.route(ONE_PROVIDER + "/check", ("POST",), role="provider")
 def post_provider_check(request: Request, provider_id: str) -> Response:
     """Ask one provider now."""
-    return json_response(*encoded(check(gateway.registry.get(provider_id), gateway.asking)))
+    records = gateway.records(request)
+    return json_response(*encoded(check(records.get(provider_id), gateway.asking, records.confirm)))
 
 
 @web.route("/api/v1/resources/search", ("POST",), role="search")
 def post_search(request: Request) -> Response:
     """The main job: where can this job run now?"""
     wanted = parse_search(raw_body(request), gateway.settings.search_deadline_ms)
-    found = search(wanted, gateway.registry, gateway.asking)
+    found = search(wanted, gateway.registry, gateway.asking, caller_of(request).owns)
     answer = search_answer(found, wanted)
     note(**found.log_fields)
     return json_response(*answer)
