@@ -22,9 +22,9 @@ def health(request: Request) -> Response:  # noqa: ARG001 (every view takes it)
     return json_response(msgspec.json.encode({"status": "ok", "version": __version__}))
 
 
-@web.route("/api/v1/inventory", role=PUBLIC)
+@web.route("/api/v1/inventory", role="gateway")
 def inventory(request: Request) -> Response:
     """The inventory, or 304 where the caller has it."""
     max_age_ms = asked_max_age_ms(request.query_params)
     observation = parts.inventory.observe(datetime.now(UTC), max_age_ms)
-    return reply(observation, request.headers.get("if-none-match"))
+    return parts.signed(request, reply(observation, request.headers.get("if-none-match")))

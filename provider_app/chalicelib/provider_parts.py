@@ -5,9 +5,12 @@ import threading
 from functools import cached_property
 from pathlib import Path
 
+from chalice.app import Request, Response
+
 from chalicelib.cluster_source import cluster_source
 from chalicelib.inventory_reply import InventorySource
 from chalicelib.provider_settings import ProviderSettings, SettingsError, from_environment
+from chalicelib.signed_calls import SignedCalls
 from chalicelib.static_inventory import StaticInventory
 from fedcompute.errors import unavailable
 from fedcompute.log import Log
@@ -44,8 +47,18 @@ class ProviderParts:
 
     @cached_property
     def access(self) -> Access:
-        """Who may call: this machine's own pages and clients."""
-        return own_hosts_only(self.settings.allowed_hosts)
+        """Who may call: the gateway that shares a key with this provider; without one, this machine's own clients."""
+        return own_hosts_only(self.settings.allowed_hosts) if self.signed_calls is None else self.signed_calls.check
+
+    @cached_property
+    def signed_calls(self) -> SignedCalls | None:
+        """The rule of PROVIDER_KEY; None where it is not set."""
+        settings = self.settings
+        return SignedCalls(settings.provider_id, settings.provider_key) if settings.provider_key else None
+
+    def signed(self, request: Request, response: Response) -> Response:
+        """An answer as it leaves: signed for its call, where calls are signed."""
+        return response if self.signed_calls is None else self.signed_calls.sign(request, response)
 
     @property
     def inventory(self) -> InventorySource:

@@ -4,9 +4,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from fedcompute.provider import ProviderId
+from fedcompute.signatures import key_bytes
 
 
 class SettingsError(ValueError):
@@ -15,6 +25,14 @@ class SettingsError(ValueError):
 
 def _split(text: Any) -> Any:
     return tuple(part.strip() for part in text.split(",") if part.strip()) if isinstance(text, str) else text
+
+
+def _check_key(text: str) -> str:
+    key_bytes(text)
+    return text
+
+
+Key = Annotated[str, AfterValidator(_check_key)]
 
 
 class ProviderSettings(BaseModel):
@@ -32,6 +50,12 @@ class ProviderSettings(BaseModel):
     inventory_max_age_ms: int = Field(5000, ge=0, description="a whole number of milliseconds, 0 or more")
     allowed_hosts: Annotated[tuple[str, ...], BeforeValidator(_split)] = Field(
         (), description="host names, separated by commas, that this app answers to beside its own machine's"
+    )
+    provider_key: Annotated[tuple[Key, ...], BeforeValidator(_split)] = Field(
+        (),
+        max_length=2,
+        repr=False,
+        description="the key that the gateway gave for this provider; two, separated by a comma, while one takes over",
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="DEBUG, INFO, WARNING or ERROR")
 
