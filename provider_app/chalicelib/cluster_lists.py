@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from chalicelib.cluster_calls import Api
 from chalicelib.cluster_errors import ROLE, ClusterError, ExpiredError, ForbiddenError, NotThereError
-from chalicelib.cluster_objects import Kind, UnreadablePageError, decode_page
+from chalicelib.cluster_objects import Kind, Page, UnreadablePageError, decode_page
 from chalicelib.core_objects import ClusterNode, ClusterPod
 from chalicelib.dra_objects import ResourceClaim, ResourceSlice
 from fedcompute.inventory import Warning as InventoryWarning
@@ -111,13 +111,17 @@ def _all_pages(api: Api, kind: Kind, path: str, deadline: float, query: dict[str
     read: Listing[Any] = Listing()
     token = ""
     while True:
-        body = api.get(path, {**query, "continue": token} if token else query, deadline, kind)
-        try:
-            page = decode_page(kind, body)
-        except UnreadablePageError as error:
-            raise ClusterError(f"The API server's answer can't be read: {clean(error.message, 100)}.") from error
+        page = _page(api, kind, path, deadline, {**query, "continue": token} if token else query)
         read.items += page.items
         read.warnings += page.warnings[: WARNINGS_KEPT - len(read.warnings)]
         if page.continue_token in ("", token):
             return read
         token = page.continue_token
+
+
+def _page(api: Api, kind: Kind, path: str, deadline: float, query: dict[str, str]) -> Page[Any]:
+    """One page; its body is let go of before the next one comes."""
+    try:
+        return decode_page(kind, api.get(path, query, deadline, kind))
+    except UnreadablePageError as error:
+        raise ClusterError(f"The API server's answer can't be read: {clean(error.message, 100)}.") from error
