@@ -43,7 +43,7 @@ def checks() -> list[Check]:
         _types("types-shared", SHARED, SHARED),
         _types("types-gateway", "gateway_app", "gateway_app", SHARED),
         _types("types-provider", "provider_app", "provider_app", SHARED),
-        _types("types-scripts", "scripts", ".", SHARED),
+        _types("types-scripts", "scripts", ".", "gateway_app", "provider_app", SHARED),
         Check("imports", (str(BIN / "lint-imports"),), "import-linter: which layer may know which"),
         *(
             [Check("shell", (shell, "scripts/python.sh", ".ci/run"), "shellcheck, where it is installed")]
