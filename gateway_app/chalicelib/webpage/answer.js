@@ -54,11 +54,11 @@ function verdict(parameters, answer) {
 
 function copies(parameters, answer) {
   const { body } = bodyOf(parameters);
-  const command = asCli(parameters);
+  const command = asCli(parameters, body);
   return el("div.copies", { role: "group", "aria-label": "Copy" },
     copyButton("Link", () => location.href, "The address of this request"),
     copyButton("curl", () => asCurl(body), "As a curl command"),
-    command && copyButton("CLI", () => command, "As a command of fedcompute"),
+    copyButton("CLI", () => command, "As a command of fedcompute"),
     copyButton("JSON", () => JSON.stringify(body, null, 2), "The request's body"),
     copyButton("Answer", () => JSON.stringify(answer, null, 2), "The answer's body"),
   );

@@ -13,13 +13,13 @@ export class Problem extends Error {
   }
 }
 
-/** One call. Returns {body, etag, status}; throws a Problem, or an AbortError where `signal` was. */
-export async function call(method, path, { body, etag, signal } = {}) {
+/** One call. Returns {body, etag, status}; throws a Problem, or an AbortError where `signal` was. `keepalive` outlives the page. */
+export async function call(method, path, { body, etag, signal, keepalive } = {}) {
   const headers = { Accept: TYPE };
   if (body !== undefined) headers["Content-Type"] = TYPE;
   if (etag) headers["If-Match"] = etag;
   if (heldKey()) headers.Authorization = `Bearer ${heldKey()}`;
-  const request = { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) };
+  const request = { method, headers, signal, keepalive, body: body === undefined ? undefined : JSON.stringify(body) };
   const response = await fetch(BASE + path, request).catch((error) => {
     if (error.name === "AbortError") throw error;
     throw new Problem({ title: "The gateway did not answer", detail: "No connection could be made, or it broke off." });

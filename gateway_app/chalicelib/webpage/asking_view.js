@@ -34,7 +34,7 @@ export class AskingView {
     this.running = new AbortController();
     this.form.show(parameters);
     if (!isAsking(parameters)) {
-      this.fold(false);
+      this.fold(true);
       fill(this.results, this.welcome());
       return;
     }
@@ -75,9 +75,9 @@ export class AskingView {
     if (!this.results.querySelector(".verdict")) fill(this.results, loading("the answer", 6));
   }
 
-  /** On a phone the form makes room for the answer. */
-  fold(hasAnswer) {
-    this.form.root.open = !(hasAnswer && NARROW.matches);
+  /** On a phone the form makes room for what stands below it. */
+  fold(isWished) {
+    this.form.root.open = !(isWished && NARROW.matches);
   }
 
   welcome() {

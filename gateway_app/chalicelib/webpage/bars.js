@@ -16,13 +16,19 @@ export function dimension({ label, total, available, asked, show, note }) {
     bar(isKnown ? [["used", used / total], ["asked", (asked ?? 0) / total]] : null),
     el("div.dimension-foot", {},
       isKnown && [
-        el("span", {}, `${show(used)} used`),
-        asked ? el("span.asked", {}, `${show(asked)} asked`) : null,
+        el("span", {}, `${beside(show(used), show(total))} used`),
+        asked ? el("span.asked", {}, `${beside(show(asked), show(total))} asked`) : null,
         el("span", {}, `of ${show(total)}`),
       ],
       !isKnown && el("span", {}, total ? `of ${show(total)}` : "not told"),
     ),
   );
+}
+
+/** "16" of "16 GiB" where "124.9 GiB" stands beside it. */
+function beside(text, total) {
+  const unit = total.slice(total.indexOf(" "));
+  return total.includes(" ") && text.endsWith(unit) ? text.slice(0, -unit.length) : text;
 }
 
 /** A bar of named shares between 0 and 1; null draws one for what is unknown. */
@@ -45,8 +51,8 @@ export function legend() {
 /** The dimensions of a candidate for a request, in the ranking's order. */
 export function dimensionsOf({ node, devices }, request) {
   const found = [
-    { label: "CPU", total: node.cpu.total_millicores, available: node.cpu.available_millicores,
-      asked: request.cpu?.minimum_millicores ?? null, show: (amount) => `${cores(amount)} c` },
+    { label: "Cores", total: node.cpu.total_millicores, available: node.cpu.available_millicores,
+      asked: request.cpu?.minimum_millicores ?? null, show: cores },
     { label: "Memory", total: node.memory.total_bytes, available: node.memory.available_bytes,
       asked: request.memory?.minimum_bytes ?? null, show: size },
   ];

@@ -22,7 +22,7 @@ export function candidateList({ candidates, request, total_candidates: total }) 
 function candidateRow(candidate, request, isOpen) {
   const { rank, score, copies, node, devices, provenance } = candidate;
   const id = freshId("candidate");
-  const more = el("div.candidate-more", { id, hidden: !isOpen });
+  const more = el(`div.candidate-more${devices.length > 2 ? "" : ".is-beside"}`, { id, hidden: !isOpen, "--cards": String(devices.length) });
   const toggle = el("button.disclose", {
     type: "button",
     "aria-expanded": String(isOpen),
@@ -44,9 +44,10 @@ function candidateRow(candidate, request, isOpen) {
         el("span.candidate-provider", { title: provenance.provider_id }, provenance.provider_name),
       ),
       el("span.candidate-devices", {}, devicesInWords(devices)),
-      el("span.candidate-fact", { title: "How many such requests fit on this node side by side" },
-        copies === 1 ? "1 copy" : `${copies} copies`),
-      el("span.candidate-fact", { title: `Observed ${moment(provenance.observed_at)}` }, age(provenance)),
+      el("div.candidate-facts", {},
+        el("span", { title: "How many such requests fit on this node side by side" }, copies === 1 ? "1 copy" : `${copies} copies`),
+        el("span", { title: `Observed ${moment(provenance.observed_at)}` }, age(provenance)),
+      ),
       el("span.score", { title: "Score, 0 to 1" }, score.toFixed(3)),
       toggle,
     ),

@@ -1,9 +1,10 @@
 // A request as something to paste elsewhere.
 
 import { BASE, heldKey } from "./api.js";
+import { listOf } from "./request.js";
 
-// Parameters that the command line has a flag for.
-const FLAGS = ["gpu", "gpu-memory", "gpu-compute", "vendor", "model", "sharing", "cpu", "memory", "strategy", "limit"];
+const LISTS = ["provider", "exclude", "label", "toleration"];
+const DEFAULT_GATEWAY = "http://localhost:8080";
 
 /** A curl command. A key is named by its variable, never written out. */
 export function asCurl(body) {
@@ -16,16 +17,20 @@ export function asCurl(body) {
   return lines.join(" \\\n  ");
 }
 
-/** A command of the fedcompute CLI, or null where it has no flag for a part of the request. */
-export function asCli(parameters) {
-  const given = Object.entries(parameters).filter(([, value]) => value);
-  if (given.some(([name]) => !FLAGS.includes(name))) return null;
-  return ["fedcompute search", ...given.map(([name, value]) => `--${name} ${quoted(flagValue(name, value))}`)].join(" ");
+/** A command of fedcompute: flags, or the request itself where a part of it has no flag. */
+export function asCli(parameters, body) {
+  const gateway = location.origin + BASE;
+  const where = gateway === DEFAULT_GATEWAY ? [] : [`--gateway ${quoted(gateway)}`];
+  if (parameters.toleration?.includes("*")) {
+    return `echo ${quoted(JSON.stringify(body))} | ${["fedcompute search", ...where, "-f -"].join(" ")}`;
+  }
+  return ["fedcompute search", ...where, ...Object.entries(parameters).flatMap(([name, value]) => flags(name, value))].join(" ");
 }
 
-function flagValue(name, value) {
-  const isBareSize = ["gpu-memory", "memory"].includes(name) && /^[\d.]+$/.test(value.trim());
-  return isBareSize ? `${value.trim()}GiB` : value.replace(/\s*(%|[KMGT]i?B?)$/i, "$1").replace("%", "");
+function flags(name, value) {
+  if (name === "partial") return ["--require-all"];
+  const values = LISTS.includes(name) ? listOf(value) : [name === "deadline" && /^[\d.]+$/.test(value) ? `${value}s` : value.replace(/\s*%$/, "")];
+  return values.map((one) => `--${name} ${quoted(one)}`);
 }
 
 function quoted(text) {

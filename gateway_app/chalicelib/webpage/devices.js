@@ -22,7 +22,7 @@ function gauges(device, gpu) {
     return el("div.gauge", {},
       el("span.gauge-label", {}, label.replace("GPU ", "")),
       bar(isKnown ? [["used", (total - available) / total], ["asked", (asked ?? 0) / total]] : null),
-      el("span.gauge-value", {}, isKnown ? `${show(available)} free of ${show(total)}` : "unknown"),
+      el("span.gauge-value", {}, isKnown ? [`${show(available)} free`, el("span.of", {}, ` of ${show(total)}`)] : "unknown"),
     );
   });
 }

@@ -7,6 +7,7 @@ const ICONS = {
   chevron: "M4.5 6.5L8 10l3.5-3.5",
   close: "M4 4l8 8M12 4l-8 8",
   plus: "M8 3.5v9M3.5 8h9",
+  theme: "M8 2.5a5.5 5.5 0 1 0 0 11a5.5 5.5 0 1 0 0-11zM8 2.5v11M8 5l3.5 0M8 8h5M8 11h3.5",
   refresh: "M12.5 6.5a5 5 0 1 0 .3 3M12.8 3.5v3h-3",
 };
 

@@ -52,9 +52,11 @@ export class RequestForm {
   gpu() {
     return el("fieldset", {},
       el("legend", {}, "GPU"),
-      el("div.fields", {},
+      el("div.fields.is-uneven", {},
         this.field("gpu", "Count", { inputmode: "numeric", placeholder: "none" }),
         this.choice("sharing", "Sharing", SHARING),
+      ),
+      el("div.fields", {},
         this.field("gpu-memory", "Memory, each", { unit: "GiB", inputmode: "decimal", placeholder: "any" }),
         this.field("gpu-compute", "Compute, each", { unit: "%", inputmode: "numeric", placeholder: "any" }),
         this.field("vendor", "Vendor", { placeholder: "any", list: "vendors", focus: () => this.suggest() }),
@@ -152,18 +154,19 @@ export class RequestForm {
     for (const [name, inputs] of Object.entries(this.inputs)) {
       for (const input of inputs) {
         if (["radio", "checkbox"].includes(input.type)) input.checked = input.value === (parameters[name] ?? "");
-        else input.value = parameters[name] ?? "";
+        else input.value = bare(name, parameters[name] ?? "");
       }
     }
     const hidden = [...this.others.querySelectorAll("input")].some((input) => input.checked || (input.type === "text" && input.value));
     if (hidden) this.others.open = true;
-    fill(this.summary, inWords(parameters) || "what to look for");
+    fill(this.summary, inWords(parameters) || "write your own");
     this.asked = JSON.stringify(tidy(parameters));
     this.showFaults({});
     this.markEdited();
   }
 
   markEdited() {
+    for (const input of this.form.querySelectorAll(".input input")) input.classList.toggle("has-unit", /\d\s*[a-z%]/i.test(input.value));
     this.form.classList.toggle("is-edited", JSON.stringify(this.parameters()) !== this.asked);
   }
 
@@ -201,4 +204,10 @@ export class RequestForm {
     fill(this.vendors, body.by_vendor.filter(({ vendor }) => vendor).map(({ vendor }) => el("option", { value: vendor })));
     fill(this.models, body.by_model.filter(({ model }) => model).map(({ model }) => el("option", { value: model })));
   }
+}
+
+/** A value without the unit that stands beside its field anyway. */
+function bare(name, value) {
+  const unit = { "gpu-memory": "GiB", memory: "GiB", "gpu-compute": "%", deadline: "s" }[name];
+  return unit && value.endsWith(unit) && /^[\d.]+$/.test(value.slice(0, -unit.length)) ? value.slice(0, -unit.length) : value;
 }

@@ -2,7 +2,7 @@
 
 import { heldKey, holdKey } from "./api.js";
 import { AskingView } from "./asking_view.js";
-import { el, fill } from "./dom.js";
+import { el, fill, icon } from "./dom.js";
 import { FederationView } from "./federation.js";
 import { inWords } from "./request.js";
 import { hashOf, routeOf } from "./routes.js";
@@ -43,10 +43,9 @@ async function go() {
 }
 
 function topEnd() {
-  const theme = el("button.quiet", { type: "button", click: nextTheme }, themeName());
+  const theme = el("button.quiet", { type: "button", click: nextTheme, "aria-label": `Theme: ${themeName()}` }, icon("theme"), themeName());
   const forget = el("button.quiet", { type: "button", title: "Forget the key of this tab", click: () => holdKey("") }, "Forget key");
   fill(document.getElementById("top-end"), heldKey() && forget, theme);
-  theme.setAttribute("aria-label", `Theme: ${theme.textContent}`);
 }
 
 function themeName() {

@@ -1,7 +1,7 @@
 // How asking each provider ended: outcome, time and message.
 
 import { bar } from "./bars.js";
-import { el, freshId } from "./dom.js";
+import { el, freshId, icon } from "./dom.js";
 import { state } from "./notices.js";
 import { count, duration } from "./units.js";
 
@@ -67,7 +67,7 @@ function row(entry, slowest, hasCandidates) {
 export function warningList(warnings) {
   if (!warnings.length) return null;
   return el("details.block.warnings", {},
-    el("summary", {}, el("h2", {}, "Warnings"), el("span.block-note", {}, String(warnings.length))),
+    el("summary", {}, el("h2", {}, "Warnings"), el("span.block-note", {}, String(warnings.length)), icon("chevron")),
     el("ul", {}, warnings.map((warning) =>
       el("li", {},
         el("span", {}, warning.message),

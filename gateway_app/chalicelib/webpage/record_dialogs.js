@@ -20,7 +20,12 @@ export function registerRecord(onChange) {
   const enable = el("button.primary", { type: "button", hidden: true, click: () => finish(true) }, "Save and enable");
   const dialog = openDialog("Register a provider", "It is checked first. Until you enable it, no search asks it.", submit, [
     fields.root, place, el("div.buttons", {}, el("button", { type: "button", click: () => dialog.close() }, "Cancel"), keep, check, enable),
-  ], () => draft.discard().then(onChange));
+  ], () => {
+    removeEventListener("pagehide", leave);
+    draft.discard().then(onChange);
+  });
+  const leave = () => draft.discard({ keepalive: true });
+  addEventListener("pagehide", leave);
 
   async function submit() {
     const record = fields.read();
@@ -58,7 +63,10 @@ class Draft {
 
   async check(wanted) {
     await this.put({ ...wanted, enabled: false });
-    const { body: result } = await call("POST", `${recordPath(this.record.id)}/check`);
+    const path = recordPath(this.record.id);
+    const { body: result } = await call("POST", `${path}/check`);
+    // A check that passes is noted in the record, which is then of another version.
+    this.record.etag = (await call("GET", path)).etag;
     return { result, key: this.key };
   }
 
@@ -76,11 +84,11 @@ class Draft {
     this.record = { id: body.id, etag };
   }
 
-  async discard() {
+  async discard({ keepalive = false } = {}) {
     if (!this.record) return;
     const { id, etag } = this.record;
     this.record = null;
-    await call("DELETE", recordPath(id), { etag });
+    await call("DELETE", recordPath(id), { etag, keepalive });
   }
 }
 

@@ -88,6 +88,8 @@ export class RegistryView {
       throw error;
     });
     fill(outcome, checkResult(body));
+    // A check that passes for the first time is noted in the record, which is then of another version.
+    Object.assign(record, (await call("GET", recordPath(record.id))).body);
     if (body.inventory) speak(`${record.name} answered with ${counted(body.inventory.nodes, "node")}.`);
   }
 }

@@ -43,7 +43,7 @@ export function proposals(parameters, { by_reason: counts, nearest }) {
   return [...found.values()].sort((one, other) => Object.keys(one).length - Object.keys(other).length).slice(0, MOST);
 }
 
-/** The proposals that find a node, each as {change, parameters, nodes}, the smallest change and then the most nodes first. */
+/** The proposals that find a node, each as {change, parameters, nodes}; those that give up least first. */
 export async function relaxations(parameters, rejections, signal) {
   const tried = await Promise.all(
     proposals(parameters, rejections).map(async (change) => {
@@ -55,7 +55,7 @@ export async function relaxations(parameters, rejections, signal) {
     }),
   );
   const effort = ({ change }) => Object.keys(change).length;
-  return tried.filter((one) => one?.nodes).sort((one, other) => effort(one) - effort(other) || other.nodes - one.nodes);
+  return tried.filter((one) => one?.nodes).sort((one, other) => effort(one) - effort(other) || one.nodes - other.nodes);
 }
 
 const WORDS = {

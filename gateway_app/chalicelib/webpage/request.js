@@ -43,6 +43,8 @@ export const PRESETS = [
   },
 ];
 
+const SIZES_BY_NAME = ["gpu-memory", "memory"];
+
 // Parameter: where its value stands in the body, and how it is read.
 const FIELDS = {
   gpu: { pointer: "/gpu/count", read: wholeOf },
@@ -93,10 +95,14 @@ export function parameterAt(pointer) {
   return Object.keys(FIELDS).find((name) => `${pointer}/`.startsWith(`${FIELDS[name].pointer}/`));
 }
 
-/** Parameters in the address' order, without empty and unknown ones. */
+/** Parameters in the address' order, without empty and unknown ones; bare sizes get their unit. */
 export function tidy(parameters) {
   const known = Object.keys(FIELDS).filter((name) => parameters[name]);
-  return Object.fromEntries(known.map((name) => [name, parameters[name]]));
+  return Object.fromEntries(known.map((name) => [name, SIZES_BY_NAME.includes(name) ? withGib(parameters[name]) : parameters[name]]));
+}
+
+function withGib(text) {
+  return /^[\d.]+$/.test(text) ? `${text}GiB` : text.replaceAll(" ", "");
 }
 
 /** The request as a short line: "1 GPU · 30GiB each · 4 cores". */
@@ -119,7 +125,8 @@ function withUnit(text, unit) {
   return /[a-z%]/i.test(text) ? text.replace(/(\d)([a-z%])/i, "$1 $2") : `${text} ${unit}`;
 }
 
-function listOf(text) {
+/** ["a", "b"] of "a, b". */
+export function listOf(text) {
   return text.split(",").map((part) => part.trim()).filter(Boolean);
 }
 
