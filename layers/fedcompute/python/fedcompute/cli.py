@@ -1,79 +1,51 @@
-"""The command line: `fedcompute inventory check FILE...`.
-
-Exit status: 0 when all is well, 1 when something is wrong with what was given, 2 when the command itself is.
-"""
+"""The command line: `fedcompute`. Its commands are in fedcompute.commands."""
 
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 try:
     import click
 except ImportError:  # pragma: no cover (installed without its extra)
     sys.exit("The command line needs click; install it with: pip install 'fedcompute[cli]'")
 
-import msgspec
+from fedcompute import __version__
+from fedcompute.client_errors import GatewayError
+from fedcompute.commands.failures import Misused, failure
+from fedcompute.commands.lazy import LazyGroup
 
-from fedcompute import __version__, inventory_file
-from fedcompute.text import clean
-
-OUTPUT = click.Choice(["text", "json"])
+_HERE = "fedcompute.commands"
 
 
-@click.group()
+class Main(LazyGroup):
+    """All commands; what goes wrong becomes a line and an exit status."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Runs the command."""
+        try:
+            return super().invoke(ctx)
+        except GatewayError as error:
+            raise failure(error) from error
+        except click.exceptions.NoArgsIsHelpError:
+            raise
+        except click.UsageError as error:
+            raise Misused(error) from error
+
+
+@click.group(
+    cls=Main,
+    lazily={
+        "search": (f"{_HERE}.search:search", "Where can this job run now?"),
+        "why": (f"{_HERE}.why:why", "Why does this node not take the job?"),
+        "top": (f"{_HERE}.top:top", "What the federation has, and what of it is free."),
+        "providers": (f"{_HERE}.providers:providers", "Who is asked: list, add, check, change, remove."),
+        "inventory": (f"{_HERE}.inventory:inventory", "Check a file that a provider would serve."),
+        "gateways": (f"{_HERE}.gateways:gateways", "The gateways of the configuration."),
+        "completion": (f"{_HERE}.completion:completion", "Make the shell complete commands and ids."),
+    },
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, message="%(prog)s %(version)s")
 def main() -> None:
-    """Where, among many compute owners, can this job run now?"""
+    """Where, among many compute owners, can this job run now?
 
-
-@main.group()
-def inventory() -> None:
-    """What a provider says that it has."""
-
-
-@inventory.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--output", type=OUTPUT, default="text", show_default=True, help="json: one object on stdout.")
-def check(files: Sequence[str], output: str) -> None:
-    """Tell every mistake of inventory FILEs, each with its JSON pointer. `-` is the standard input."""
-    found = [_checked(name) for name in files]
-    if output == "json":
-        click.echo(msgspec.json.format(msgspec.json.encode({"files": found})))
-    else:
-        for one in found:
-            _tell(one)
-    sys.exit(0 if all(one["ok"] for one in found) else 1)
-
-
-def _checked(name: str) -> dict[str, Any]:
-    """One file's entry: file, ok, nodes, devices, errors; the numbers are null where the file is bad."""
-    shown = clean("<stdin>" if name == "-" else name)
-    try:
-        held = inventory_file.load(_bytes_of(name))
-    except OSError as error:
-        reason = error.strerror or str(error)
-        faults = [("", f"can't be read: {reason[:1].lower()}{reason[1:]}")]
-    except inventory_file.InventoryFileError as error:
-        faults = error.faults
-    else:
-        devices = sum(len(node.devices) for node in held.nodes)
-        return {"file": shown, "ok": True, "nodes": len(held.nodes), "devices": devices, "errors": []}
-    errors = [{"pointer": place, "message": message} for place, message in faults]
-    return {"file": shown, "ok": False, "nodes": None, "devices": None, "errors": errors}
-
-
-def _bytes_of(name: str) -> bytes:
-    return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-
-
-def _tell(one: dict[str, Any]) -> None:
-    if one["ok"]:
-        click.echo(f"{one['file']}: ok ({_counted(one['nodes'], 'node')}, {_counted(one['devices'], 'device')})")
-    for error in one["errors"]:
-        place = f"{one['file']}:{error['pointer']}" if error["pointer"] else one["file"]
-        click.echo(f"{place}: {error['message']}", err=True)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    Exit status: 0 done, or candidates were found; 1 none was; 2 wrong usage; 3 the gateway can't answer.
+    """
