@@ -272,7 +272,7 @@ def test_what_is_bad_in_an_inventory_is_left_out_with_a_warning(
 
 
 def test_headers_of_an_interim_answer_are_not_the_answers(asked: Asked) -> None:
-    assert asked.answers["interim-answer-first"].reply.etag == '"this"'
+    assert asked.answers["interim-answer-first"].reply.etag is None
 
 
 def test_bytes_after_an_answer_do_not_reach_the_next_search(bad: BadProviders) -> None:
@@ -636,7 +636,7 @@ def test_search_that_waits_for_a_crew_gets_one_when_another_ends(
 
 def test_fifty_searches_with_hung_providers_leave_nothing_behind(fleet: ProviderFleet, bad: BadProviders) -> None:
     fanout = a_fanout(threads=2)
-    calls = calls_to(fleet, "a", "b", "hung-1", "hung-2", timeout_ms=40)
+    calls = [*calls_to(fleet, "a", "b"), *calls_to(fleet, "hung-1", "hung-2", timeout_ms=40)]
     hold(fleet, "hung-1", "hung-2")
 
     def left_behind() -> tuple[int, int]:
@@ -644,12 +644,11 @@ def test_fifty_searches_with_hung_providers_leave_nothing_behind(fleet: Provider
         return threading.active_count(), len(list(Path("/dev/fd").iterdir()))
 
     for _ in range(3):
-        ask(fanout, calls, deadline_ms=60)
+        ask(fanout, calls)
     threads, descriptors = left_behind()
     for _ in range(50):
-        replies = ask(fanout, calls, deadline_ms=60)
-        assert replies["a"].outcome == replies["b"].outcome == "ok"
-        assert replies["hung-1"].outcome in ("timeout", "deadline_exceeded")
+        replies = ask(fanout, calls)
+        assert outcomes(replies) == {"a": "ok", "b": "ok", "hung-1": "timeout", "hung-2": "timeout"}
 
     threads_now, descriptors_now = left_behind()
     assert threads_now <= threads

@@ -356,7 +356,7 @@ def test_every_route_but_the_public_ones_asks_for_a_key(keyed: Gateway) -> None:
         answer = keyed.call(method, path.replace("{provider_id}", "a"), A_SEARCH if method == "POST" else None)
 
         assert code_of(answer) == (401, "unauthenticated"), path
-        assert answer.headers["www-authenticate"] == "Bearer"
+        assert answer.headers["www-authenticate"].startswith("Bearer")
 
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer fc_x_y", "Basic eDp5", "fc_x_y"])

@@ -715,14 +715,14 @@ def test_fault_in_matching_is_internal_for_that_provider_and_in_the_log(
 ) -> None:
     join(gateway, fleet, "a")
     join(gateway, fleet, "b")
-    match = search.match
+    best_fit_of = search.best_fit_of
 
-    def breaks(node: Any, demand: Any) -> Any:
+    def breaks(node: Any, *arguments: Any) -> Any:
         if node.name == "node-of-a":
             raise ZeroDivisionError("on purpose")
-        return match(node, demand)
+        return best_fit_of(node, *arguments)
 
-    monkeypatch.setattr(search, "match", breaks)
+    monkeypatch.setattr(search, "best_fit_of", breaks)
     capsys.readouterr()
 
     body = found(gateway.search())
