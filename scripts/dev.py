@@ -89,6 +89,7 @@ def _tell_what_next(configured: Settings) -> None:
     body = json.dumps({"gpu": {"count": 2, "vendor": "NVIDIA"}, "strategy": "spread"})
     heading("Ask it yourself")
     for text in (
+        f".venv/bin/fedcompute search --gpu 2 --vendor nvidia --strategy spread --gateway {address}",
         f"curl -s {address}{gateway.SEARCH} \\",
         "  -H 'Content-Type: application/json' \\",
         f"  -d '{body}'",
