@@ -13,7 +13,8 @@ from msgspec import Struct, structs
 from chalicelib.calls import ANSWERED, NOT_MODIFIED, OK, Call, Reply
 from fedcompute.inventory import Inventory, Warning  # noqa: A004 (the contract's word)
 from fedcompute.provider import ProviderRecord
-from fedcompute.reading import UnreadableInventoryError, read
+from fedcompute.reading import UnreadableInventoryError, read_surveyed
+from fedcompute.survey import Surveyed
 
 MOST_KEPT_BYTES = 128 << 20  # of bodies; parsed, they take a little over twice that
 MOST_SKEW = timedelta(seconds=60)
@@ -40,14 +41,19 @@ class Answered(NamedTuple):
     record: ProviderRecord
     entry: ProviderEntry
     reply: Reply
-    inventory: Inventory | None = None
+    surveyed: Surveyed | None = None
     observed_at: datetime | None = None
+
+    @property
+    def inventory(self) -> Inventory | None:
+        """What the provider has now; None where that is not known."""
+        return None if self.surveyed is None else self.surveyed.inventory
 
 
 class _Kept(NamedTuple):
     base_url: str
     etag: str
-    inventory: Inventory
+    surveyed: Surveyed
     size: int
 
 
@@ -69,16 +75,16 @@ class Inventories:
 
     def judge(self, record: ProviderRecord, reply: Reply, now: datetime) -> Answered:
         """Read a reply, and keep what it brought. Never raises for anything that a provider sent."""
-        inventory = None
+        surveyed = None
         if reply.outcome == OK:
             try:
-                inventory = read(reply.body, record.id)
+                surveyed = read_surveyed(reply.body, record.id)
             except UnreadableInventoryError as error:
                 reply = reply._replace(outcome=error.outcome, message=error.message)
             else:
-                self._keep(record, reply, inventory)
+                self._keep(record, reply, surveyed)
         elif reply.outcome == NOT_MODIFIED:
-            inventory, reply = self._revalidated(record, reply)
+            surveyed, reply = self._revalidated(record, reply)
         entry = ProviderEntry(
             id=record.id,
             name=record.name,
@@ -87,20 +93,21 @@ class Inventories:
             took_ms=reply.took_ms,
             http_status=reply.http_status,
         )
-        if inventory is None:
+        if surveyed is None:
             return Answered(record, entry, reply._replace(body=b""))
+        inventory = surveyed.inventory
         observed_at = parsed_time(reply.observed_at or inventory.observed_at)
         entry.nodes = len(inventory.nodes)
         warnings = [*_skew(observed_at, now), *inventory.warnings]
         entry.warnings = [structs.replace(warning, provider_id=record.id) for warning in warnings]
-        return Answered(record, entry, reply._replace(body=b""), inventory, observed_at)
+        return Answered(record, entry, reply._replace(body=b""), surveyed, observed_at)
 
-    def _keep(self, record: ProviderRecord, reply: Reply, inventory: Inventory) -> None:
+    def _keep(self, record: ProviderRecord, reply: Reply, surveyed: Surveyed) -> None:
         with self._lock:
             self._drop(record.id)
             if reply.etag is None or len(reply.body) > self._most_kept_bytes:
                 return
-            self._kept[record.id] = _Kept(record.base_url, reply.etag, inventory, len(reply.body))
+            self._kept[record.id] = _Kept(record.base_url, reply.etag, surveyed, len(reply.body))
             self._size += len(reply.body)
             while self._size > self._most_kept_bytes:
                 self._drop(next(iter(self._kept)))
@@ -109,12 +116,12 @@ class Inventories:
         gone = self._kept.pop(provider_id, None)
         self._size -= gone.size if gone is not None else 0
 
-    def _revalidated(self, record: ProviderRecord, reply: Reply) -> tuple[Inventory | None, Reply]:
+    def _revalidated(self, record: ProviderRecord, reply: Reply) -> tuple[Surveyed | None, Reply]:
         with self._lock:
             kept = self._kept.get(record.id)
             if kept is not None and kept.base_url == record.base_url:
                 self._kept.move_to_end(record.id)
-                return kept.inventory, reply._replace(etag=kept.etag)
+                return kept.surveyed, reply._replace(etag=kept.etag)
         # Another search has dropped it since this one asked: rare, and the next search asks for all of it.
         return None, reply._replace(outcome="internal", message="what it confirmed was no longer held; search again")
 

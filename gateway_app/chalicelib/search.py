@@ -20,7 +20,7 @@ from fedcompute.demand import Demand
 from fedcompute.feasibility import would_fit_when_idle
 from fedcompute.hints import hint
 from fedcompute.inventory import Warning  # noqa: A004 (the contract's word)
-from fedcompute.matching import match
+from fedcompute.matching import match_surveyed
 from fedcompute.provider import ProviderRecord
 from fedcompute.ranking import Fit, best_fit_of, score_parts, weights
 from fedcompute.rejections import Rejections
@@ -143,13 +143,13 @@ def _consider(answered: Answered, demand: Demand) -> Considered:
     started = time.perf_counter()
     fits: list[Fit] = []
     rejections = Rejections()
-    assert answered.inventory is not None
-    for node in answered.inventory.nodes:
-        groups, reasons = match(node, demand)
+    assert answered.surveyed is not None
+    for surveyed in answered.surveyed.nodes:
+        groups, reasons = match_surveyed(surveyed, demand)
         if reasons:
-            rejections.add(answered.record.id, node.name, reasons)
+            rejections.add(answered.record.id, surveyed.node.name, reasons)
         else:
-            fits.append(best_fit_of(node, groups, demand))
+            fits.append(best_fit_of(surveyed.node, groups, demand))
     return Considered(fits, rejections, time.perf_counter() - started)
 
 

@@ -22,6 +22,7 @@ from fedcompute.provider import ProviderRecord
 from fedcompute.ranking import Dimension, score, score_parts, weights
 from fedcompute.request import SearchRequest, Strategy
 from fedcompute.rounding import rounded
+from fedcompute.survey import Surveyed, survey
 
 
 def score_of(one: Node, **asked: Any) -> float:
@@ -62,7 +63,8 @@ class _Having:
         for record in records:
             inventory = Inventory(provider_id=record.id, nodes=list(self._nodes[record.id]))
             entry = ProviderEntry(id=record.id, name=record.name, outcome="ok")
-            answers.append(Answered(record, entry, Reply("ok"), inventory))
+            surveyed = Surveyed(inventory, [survey(node) for node in inventory.nodes])
+            answers.append(Answered(record, entry, Reply("ok"), surveyed))
             consider(answers[-1])
         return answers
 

@@ -2,6 +2,10 @@
 
 from fedcompute import models, vendors
 from fedcompute.request import GpuRequest, SearchRequest, Strategy, Toleration
+from fedcompute.survey import Kind
+
+# The first test that a device fails, and what it has of what it lacks; None where that is no amount.
+Failure = tuple[str, int | None]
 
 ALL_COMPUTE_PERCENT = 100  # from here on HAMi gives the whole card
 
@@ -9,7 +13,7 @@ ALL_COMPUTE_PERCENT = 100  # from here on HAMi gives the whole card
 class GpuDemand:
     """What is asked of each device. None: not asked for."""
 
-    __slots__ = ("_mismatches", "_runs", "_vendor", "compute", "count", "memory", "takes_all", "whole")
+    __slots__ = ("_mismatches", "_runs", "_vendor", "compute", "count", "failures", "memory", "takes_all", "whole")
 
     def __init__(self, request: GpuRequest) -> None:
         self.count = request.count
@@ -20,6 +24,7 @@ class GpuDemand:
         self.takes_all = self.memory is None or (self.compute is not None and self.compute >= ALL_COMPUTE_PERCENT)
         self._vendor = request.vendor
         self._runs = models.runs(request.model) if request.model is not None else None
+        self.failures: dict[Kind, Failure | None] = {}  # the test that each kind of device fails, as far as it was met
         self._mismatches: dict[tuple[str, str], str | None] = {}
 
     def mismatch(self, vendor: str, model: str) -> str | None:

@@ -1,10 +1,7 @@
 """Whether one device can serve a request, and if not, the first test that it fails."""
 
-from fedcompute.demand import GpuDemand
+from fedcompute.demand import Failure, GpuDemand
 from fedcompute.inventory import Device
-
-# The test that failed and what the device has of it; None where that is no amount.
-Failure = tuple[str, int | None]
 
 _UNHEALTHY: Failure = ("gpu_unhealthy", None)
 _UNKNOWN_SLOTS: Failure = ("unknown_gpu_slots", None)
@@ -14,7 +11,7 @@ _UNKNOWN_MEMORY: Failure = ("unknown_gpu_memory", None)
 _UNKNOWN_COMPUTE: Failure = ("unknown_gpu_compute", None)
 
 
-# In one piece, since every device of every reply passes here.
+# In one piece, since every kind of device of every search passes here.
 def failure_of(device: Device, demand: GpuDemand) -> Failure | None:  # noqa: C901, PLR0911 (one test after another)
     """The first test that a device of the right vendor and model fails: healthy, slot, sharing, memory, compute."""
     if not device.healthy:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from fedcompute.demand import Demand, GpuDemand
 from fedcompute.eligibility import failure_of
 from fedcompute.inventory import Device, Node, Pods
+from fedcompute.survey import Bunch, SurveyedNode, survey
 from fedcompute.taints import are_tolerated
 
 # Reasons in the order in which a rejection lists them.
@@ -52,17 +53,22 @@ class Reason(NamedTuple):
 
 
 class Group:
-    """The devices of a node that share resource, vendor and model; the devices of a candidate come from one group."""
+    """Devices of a node that share resource, vendor and model; the devices of a candidate come from one group."""
 
-    __slots__ = ("eligible", "healthy", "mismatch", "model", "resource", "vendor")
+    __slots__ = ("devices", "eligible", "mismatch", "model", "resource", "vendor")
 
-    def __init__(self, resource: str, vendor: str, model: str, mismatch: str | None) -> None:
-        self.resource = resource
-        self.vendor = vendor
-        self.model = model
+    def __init__(self, bunch: Bunch, mismatch: str | None, eligible: list[Device]) -> None:
+        self.resource = bunch.resource
+        self.vendor = bunch.vendor
+        self.model = bunch.model
+        self.devices = bunch.devices
         self.mismatch = mismatch  # why these are not the devices asked for
-        self.healthy: list[Device] = []
-        self.eligible: list[Device] = []
+        self.eligible = eligible
+
+    @property
+    def healthy(self) -> list[Device]:
+        """Those of the devices that are healthy."""
+        return [device for device in self.devices if device.healthy]
 
 
 class Match(NamedTuple):
@@ -77,18 +83,26 @@ class Match(NamedTuple):
 
 def match(node: Node, demand: Demand) -> Match:
     """Compare one node with a request."""
+    return match_surveyed(survey(node), demand)
+
+
+def match_surveyed(surveyed: SurveyedNode, demand: Demand) -> Match:
+    """Compare one node, prepared before, with a request."""
+    node = surveyed.node
     groups: Sequence[Group] = ()
     device_reasons: Sequence[Reason] = ()
     is_tolerated = True
     if demand.gpu is None:
         is_tolerated = not node.taints or are_tolerated(node.taints, demand.tolerations, None)
     else:
-        groups, device_reasons = _match_devices(node.devices, demand.gpu)
+        groups, device_reasons = _match_devices(surveyed.bunches, demand.gpu)
         if node.taints:
             usable = [group for group in groups if are_tolerated(node.taints, demand.tolerations, group.resource)]
             is_tolerated = bool(usable) or (not groups and are_tolerated(node.taints, demand.tolerations, None))
             groups = usable
-    reasons = [*_node_reasons(node, demand, is_tolerated), *device_reasons]
+    reasons = _node_reasons(node, demand, is_tolerated)
+    if device_reasons:
+        reasons.extend(device_reasons)
     return Match(() if reasons else groups, reasons)
 
 
@@ -110,80 +124,92 @@ def countable(devices: list[Device], demand: GpuDemand) -> list[Device]:
     return devices if demand.count == 1 else distinct_cards(devices)
 
 
-def _node_reasons(node: Node, demand: Demand, is_tolerated: bool) -> Iterable[Reason]:
+def _node_reasons(node: Node, demand: Demand, is_tolerated: bool) -> list[Reason]:
+    reasons = []
     if not node.ready:
-        yield Reason("node_not_ready")
+        reasons.append(Reason("node_not_ready"))
     if not node.schedulable:
-        yield Reason("node_not_schedulable")
+        reasons.append(Reason("node_not_schedulable"))
     if not is_tolerated:
-        yield Reason("untolerated_taint")
+        reasons.append(Reason("untolerated_taint"))
     if node.pods is not None and _has_no_pod(node.pods):
-        yield Reason("no_free_pod", 0, 1)
+        reasons.append(Reason("no_free_pod", 0, 1))
     if demand.cpu is not None:
-        yield from _lacks("cpu", node.cpu.available_millicores, node.cpu.total_millicores, demand.cpu)
+        available = node.cpu.available_millicores
+        if available is None or available < demand.cpu:
+            reasons.append(_lack("cpu", available, node.cpu.total_millicores, demand.cpu))
     if demand.memory is not None:
-        yield from _lacks("memory", node.memory.available_bytes, node.memory.total_bytes, demand.memory)
+        available = node.memory.available_bytes
+        if available is None or available < demand.memory:
+            reasons.append(_lack("memory", available, node.memory.total_bytes, demand.memory))
+    return reasons
 
 
 def _has_no_pod(pods: Pods) -> bool:
     return pods.available == 0 or (pods.available is None and pods.total == 0)
 
 
-def _lacks(name: str, available: int | None, total: int | None, need: int) -> Iterable[Reason]:
+def _lack(name: str, available: int | None, total: int | None, need: int) -> Reason:
     if available is not None:
-        if available < need:
-            yield Reason(f"insufficient_{name}", available, need)
-    elif total is not None and total < need:
-        yield Reason(f"insufficient_{name}", total, need)
-    else:
-        yield Reason(f"unknown_{name}", None, need)
+        return Reason(f"insufficient_{name}", available, need)
+    if total is not None and total < need:
+        return Reason(f"insufficient_{name}", total, need)
+    return Reason(f"unknown_{name}", None, need)
 
 
-def _match_devices(devices: Sequence[Device], demand: GpuDemand) -> tuple[Sequence[Group], Sequence[Reason]]:
+def _match_devices(bunches: Sequence[Bunch], demand: GpuDemand) -> tuple[Sequence[Group], Sequence[Reason]]:
     """The groups that have enough devices, or all groups that a taint could be tolerated for, and the reasons."""
-    groups, failures = _grouped(devices, demand)
+    groups = [_group(bunch, demand) for bunch in bunches]
     enough = [group for group in groups if len(countable(group.eligible, demand)) >= demand.count]
     if enough:
         return enough, ()
     wanted = [group for group in groups if group.mismatch is None]
     most = max((len(countable(group.eligible, demand)) for group in wanted), default=0)
-    reasons = [_described(name, failed, demand) for name, failed in failures.items()]
-    if not devices:
-        reasons.append(Reason("no_gpu", 0, demand.count))
-    reasons.sort(key=lambda reason: _PLACE[reason.reason])
+    reasons = [Reason("no_gpu", 0, demand.count)] if not bunches else _device_reasons(bunches, demand)
     reasons.append(Reason("insufficient_gpu_count", most, demand.count))
     return wanted or groups, reasons
 
 
-def _grouped(devices: Sequence[Device], demand: GpuDemand) -> tuple[list[Group], dict[str, list[int | None]]]:
-    """The groups, and for each failed test what the devices that fail it first have."""
-    groups: dict[tuple[str, str, str], Group] = {}
-    failures: dict[str, list[int | None]] = {}
-    for device in devices:
-        key = (device.resource, device.vendor, device.model)
-        group = groups.get(key)
-        if group is None:
-            group = groups[key] = Group(*key, demand.mismatch(device.vendor, device.model))
-        if group.mismatch is not None:
-            failures.setdefault(group.mismatch, []).append(None)
+def _group(bunch: Bunch, demand: GpuDemand) -> Group:
+    mismatch = demand.mismatch(bunch.vendor, bunch.model)
+    if mismatch is not None:
+        return Group(bunch, mismatch, [])
+    failures = demand.failures
+    for kind in bunch.kinds:
+        if kind not in failures:
+            failures[kind] = failure_of(kind.device, demand)
+    paired = zip(bunch.devices, bunch.kinds, strict=True)
+    return Group(bunch, None, [device for device, kind in paired if failures[kind] is None])
+
+
+def _device_reasons(bunches: Sequence[Bunch], demand: GpuDemand) -> list[Reason]:
+    """One reason for each test that a device fails first, in the fixed order."""
+    counts: dict[str, int] = {}
+    best: dict[str, int | None] = {}
+    for bunch in bunches:
+        mismatch = demand.mismatch(bunch.vendor, bunch.model)
+        if mismatch is not None:
+            counts[mismatch] = counts.get(mismatch, 0) + len(bunch.devices)
             continue
-        failure = failure_of(device, demand)
-        if device.healthy:
-            group.healthy.append(device)
-        if failure is None:
-            group.eligible.append(device)
-        else:
-            failures.setdefault(failure[0], []).append(failure[1])
-    return list(groups.values()), failures
+        for kind in bunch.kinds:
+            failure = demand.failures[kind]
+            if failure is None:
+                continue
+            name, have = failure
+            counts[name] = counts.get(name, 0) + 1
+            known = best.get(name)
+            if have is not None and (known is None or have > known):
+                best[name] = have
+    names = sorted(counts, key=_PLACE.__getitem__) if len(counts) > 1 else counts
+    return [Reason(name, best.get(name), _need(name, demand), counts[name]) for name in names]
 
 
-def _described(name: str, have: list[int | None], demand: GpuDemand) -> Reason:
-    need: int | None = None
+def _need(name: str, demand: GpuDemand) -> int | None:
+    """How much of what it lacks a device would need; None for what is no amount."""
     if name in ("unknown_gpu_slots", "no_free_gpu_slot"):
-        need = 1
-    elif name.endswith("gpu_memory"):
-        need = demand.memory or 1
-    elif name.endswith("gpu_compute"):
-        need = demand.compute or 1
-    best = max((amount for amount in have if amount is not None), default=None)
-    return Reason(name, best, need, len(have))
+        return 1
+    if name in ("unknown_gpu_memory", "insufficient_gpu_memory"):
+        return demand.memory or 1
+    if name in ("unknown_gpu_compute", "insufficient_gpu_compute"):
+        return demand.compute or 1
+    return None

@@ -7,7 +7,8 @@ import msgspec
 from msgspec import Raw, structs
 
 from fedcompute.inventory import SCHEMA_VERSION, Device, Inventory, Node, Warning  # noqa: A004 (the contract's word)
-from fedcompute.soundness import device_faults, is_sound, node_faults
+from fedcompute.soundness import device_faults, node_faults
+from fedcompute.survey import Surveyed, SurveyedNode, survey
 from fedcompute.text import clean
 
 MOST_WARNINGS = 50
@@ -31,6 +32,11 @@ def read(body: bytes, provider_id: str) -> Inventory:
 
     Raises UnreadableInventoryError with `not_json`, `invalid_inventory`, `unsupported_schema` or `identity_mismatch`.
     """
+    return read_surveyed(body, provider_id).inventory
+
+
+def read_surveyed(body: bytes, provider_id: str) -> Surveyed:
+    """The same, with its nodes ready to be matched."""
     inventory = _decoded(body)
     if inventory.schema_version > SCHEMA_VERSION:
         raise _too_new(inventory.schema_version)
@@ -112,11 +118,11 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def _only_sound(inventory: Inventory) -> Inventory:
-    """Without what can't be believed or stands a second time; the same object where all is well."""
+def _only_sound(inventory: Inventory) -> Surveyed:
+    """Without what can't be believed or stands a second time; the same inventory where all is well."""
     found: list[Warning] = []
     seen: set[str] = set()
-    nodes: list[Node] = []
+    nodes: list[SurveyedNode] = []
     for node in inventory.nodes:
         fault = next(node_faults(node), None)
         if fault is not None:
@@ -125,18 +131,21 @@ def _only_sound(inventory: Inventory) -> Inventory:
             found.append(Warning(code="duplicate_node", message="a second node of this name left out", node=node.name))
         else:
             seen.add(node.name)
-            nodes.append(_with_sound_devices(node, found))
-    if not found and not inventory.warnings and not any(node.warnings for node in nodes):
-        return inventory
-    return structs.replace(inventory, nodes=nodes, warnings=list(_all_warnings(inventory, nodes, found)))
+            nodes.append(_with_sound_devices(survey(node), found))
+    if found or inventory.warnings or any(surveyed.node.warnings for surveyed in nodes):
+        sound = [surveyed.node for surveyed in nodes]
+        warnings = list(_all_warnings(inventory, sound, found))
+        inventory = structs.replace(inventory, nodes=sound, warnings=warnings)
+    return Surveyed(inventory, nodes)
 
 
-def _with_sound_devices(node: Node, found: list[Warning]) -> Node:
-    devices = node.devices
-    if all(map(is_sound, devices)) and len({device.id for device in devices}) == len(devices):
-        return node
+def _with_sound_devices(surveyed: SurveyedNode, found: list[Warning]) -> SurveyedNode:
+    node = surveyed.node
+    is_each_sound = all(kind.is_sound for bunch in surveyed.bunches for kind in bunch.kinds)
+    if is_each_sound and len({device.id for device in node.devices}) == len(node.devices):
+        return surveyed
     kept: dict[str, Device] = {}
-    for device in devices:
+    for device in node.devices:
         fault = next(device_faults(device), None)
         if fault is not None:
             code, message = "invalid_device", f"device left out: {': '.join(fault)}"
@@ -146,7 +155,7 @@ def _with_sound_devices(node: Node, found: list[Warning]) -> Node:
             kept[device.id] = device
             continue
         found.append(Warning(code=code, message=message, node=node.name, device=device.id))
-    return structs.replace(node, devices=list(kept.values()))
+    return survey(structs.replace(node, devices=list(kept.values())))
 
 
 def _all_warnings(inventory: Inventory, nodes: list[Node], found: list[Warning]) -> Iterator[Warning]:

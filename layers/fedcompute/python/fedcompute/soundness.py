@@ -9,10 +9,11 @@ Fault = tuple[str, str]  # the field, and in words what is wrong with it
 
 def node_faults(node: Node) -> Iterator[Fault]:
     """Why a node can't be believed, its devices apart."""
-    yield from _above("cpu/available_millicores", node.cpu.available_millicores, "the total", node.cpu.total_millicores)
-    yield from _above("memory/available_bytes", node.memory.available_bytes, "the total", node.memory.total_bytes)
-    if node.pods is not None:
-        yield from _above("pods/available", node.pods.available, "the total", node.pods.total)
+    cpu, memory, pods = node.cpu, node.memory, node.pods
+    yield from _above("cpu/available_millicores", cpu.available_millicores, "the total", cpu.total_millicores)
+    yield from _above("memory/available_bytes", memory.available_bytes, "the total", memory.total_bytes)
+    if pods is not None:
+        yield from _above("pods/available", pods.available, "the total", pods.total)
 
 
 def device_faults(device: Device) -> Iterator[Fault]:
