@@ -18,7 +18,16 @@ from chalicelib.findings import MOST_PER_CLUSTER, Findings
 from chalicelib.hami_allocations import Holding, holding_of
 from chalicelib.hami_registers import Register, registers_of
 from chalicelib.node_cards import devices_of, pod_key
-from chalicelib.node_state import cpu_of, is_ready, is_schedulable, labels_of, memory_of, pods_of, taints_of
+from chalicelib.node_state import (
+    cpu_of,
+    is_ready,
+    is_schedulable,
+    labels_of,
+    memory_of,
+    pods_of,
+    taints_of,
+    tell_of_virtual,
+)
 from chalicelib.pod_requests import Amounts, is_live, requests_of
 from fedcompute.inventory import Device, Inventory, Node
 from fedcompute.inventory import Warning as InventoryWarning
@@ -157,6 +166,7 @@ def _node(name: str, site: _Site, loads: dict[str, _Load], *, knows_pods: bool) 
     groups, listed = ways_to_devices(node, site.registers, site.dra, taken, findings)
     holdings, asking = (load.holdings, load.asking) if knows_pods else (None, [])
     devices = devices_of(groups, holdings, asking, findings) + listed
+    tell_of_virtual(node, findings)
     return Node(
         name=name,
         ready=is_ready(node),

@@ -78,6 +78,10 @@ def _register(key: str, named: RegisterKey, node: ClusterNode, now: datetime, fi
     if register.stale and register.cards:
         told = f"{key}: no live device plugin; {register.resource or 'its resource'} is not allocatable"
         findings.add("stale_register", told)
+    if register.allocatable and not register.cards and not register.bad:
+        findings.add(
+            "empty_register", f"{key}: no cards, but {register.resource} is allocatable: none of them is listed"
+        )
     _told_scaling(register, findings)
     return register
 

@@ -39,6 +39,13 @@ def labels_of(node: ClusterNode) -> dict[str, str]:
     return {clean(name, _LONGEST_NAME): clean(labels[name], _LONGEST_NAME) for name in sorted(labels)}
 
 
+def tell_of_virtual(node: ClusterNode, findings: Findings) -> None:
+    """Warns of a node that stands for another cluster, which may be a provider of its own: its capacity then counts twice."""
+    labels = node.metadata.labels or {}
+    if labels.get("type") == "virtual-kubelet" or "liqo.io/type" in labels:
+        findings.add("virtual_node", "a virtual node: what it has may belong to a cluster that is listed itself")
+
+
 def cpu_of(node: ClusterNode, taken: Amounts | None, findings: Findings) -> Cpu:
     """Millicores: allocatable, and what is left of it. `taken` is None where the pods are unknown."""
     total = _allocatable(node, "cpu", findings)
@@ -78,7 +85,7 @@ def _allocatable(node: ClusterNode, resource: str, findings: Findings) -> int | 
     value = (node.status.allocatable or {}).get(resource)
     amount = nanos(value)
     if amount is None or amount < 0:
-        findings.add("unreadable_quantity", f"allocatable {resource} is {value!r:.40}, which is no quantity")
+        findings.add("unreadable_quantity", f"allocatable {resource} is {str(value)[:40]!r}, which is no quantity")
         return None
     return amount
 

@@ -103,3 +103,11 @@ def test_labels_are_listed_in_one_order():
     found = only_node(inventory(node(labels={"b": "2", "a": "1"}, conditions=[READY])))
 
     assert list(found.labels.items()) == [("a", "1"), ("b", "2")]
+
+
+@pytest.mark.parametrize("labels", [{"type": "virtual-kubelet"}, {"liqo.io/type": "virtual-node"}])
+def test_node_that_stands_for_another_cluster_is_told(labels):
+    found = inventory(node(labels=labels))
+
+    assert codes(found) == ["virtual_node"]
+    assert only_node(found).cpu.total_millicores == 8000
