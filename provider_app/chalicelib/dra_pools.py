@@ -56,6 +56,7 @@ class DraPool:
     slices_wanted: int
     slices_seen: int = 0
     devices: list[DraDevice] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
     counters: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
@@ -98,9 +99,10 @@ def _take(pool: DraPool, one: ResourceSlice, findings: Findings) -> None:
         if not node:
             findings.add("dra_not_on_a_node", f"{pool.driver}: devices of {one.metadata.name} belong to no single node")
             return
-        if any(device.name == other.name for other in pool.devices):
+        if device.name in pool.names:
             findings.add("duplicate_device", f"{pool.driver}: {device.name} stands twice in pool {pool.name}")
             continue
+        pool.names.add(device.name)
         pool.devices.append(_device(device, node, pool.driver))
 
 

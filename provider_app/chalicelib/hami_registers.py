@@ -14,6 +14,7 @@ from chalicelib.core_objects import ClusterNode
 from chalicelib.findings import Findings
 from chalicelib.hami_families import Family, RegisterKey, register_key
 from chalicelib.hami_handshake import is_recent, state_of
+from chalicelib.hami_numbers import amount
 from chalicelib.hami_record import Record
 from chalicelib.hami_records import records_of
 from chalicelib.model_names import plain
@@ -82,7 +83,7 @@ def _register(key: str, named: RegisterKey, node: ClusterNode, now: datetime, fi
         findings.add(
             "empty_register", f"{key}: no cards, but {register.resource} is allocatable: none of them is listed"
         )
-    _told_scaling(register, findings)
+    _tell_scaling(register, node, findings)
     return register
 
 
@@ -164,6 +165,14 @@ def _once(register: Register, seen: set[tuple[str, str]], findings: Findings) ->
             yield card
 
 
-def _told_scaling(register: Register, findings: Findings) -> None:
+def _tell_scaling(register: Register, node: ClusterNode, findings: Findings) -> None:
+    """Warns where more is registered than the cards have: by their cores, or by what GPU Feature Discovery measured."""
     if any(card.unit == "percent" and card.cores > 100 for card in register.cards):
         findings.add("scaled", f"{register.key}: cores are scaled over 100 % of a card; memory may be scaled likewise")
+    measured = amount((node.metadata.labels or {}).get("nvidia.com/gpu.memory", ""))
+    if (
+        measured
+        and register.family.vendor == "NVIDIA"
+        and any((one.memory_mib or 0) > measured for one in register.cards)
+    ):
+        findings.add("scaled", f"{register.key}: more memory is registered than the {measured} MiB that a card has")

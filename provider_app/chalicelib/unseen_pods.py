@@ -51,10 +51,12 @@ def _take_whole(cards: list[Card], uses: dict[str, Use], count: int) -> None:
 
 def _take_part(card: Card, use: Use, amounts: Amounts, by: AskedBy) -> None:
     """As HAMi's scheduler would: who names no memory gets all of it, and all cores unless they are named."""
+    whole = card.memory_mib or 0
     memory = units(amounts.get(by.memory, 0)) * by.memory_unit
+    memory = memory or units(amounts.get(f"{by.memory}-percentage", 0)) * whole // 100
     cores = units(amounts.get(by.cores, 0))
-    if by.cores.startswith(("amd.com/", "mthreads.com/")) and card.unit == "parts":
-        cores = cores * card.cores // 100 if by.cores.startswith("amd.com/") else cores
+    if by.cores.startswith("amd.com/"):
+        cores = cores * card.cores // 100  # asked for in percent, booked in compute units
     use.slots += units(amounts.get(by.count, 0))
-    use.memory_mib += memory or card.memory_mib or 0
+    use.memory_mib += memory or whole
     use.cores += cores or (0 if memory else card.cores)

@@ -235,9 +235,11 @@ def test_without_pods_what_healthy_cards_have_is_unknown_and_sick_ones_have_noth
 
 def test_pod_without_an_allocation_is_charged_where_there_is_one_card():
     part = pod(limits={"nvidia.com/gpu": "1", "nvidia.com/gpumem": "5k", "nvidia.com/gpucores": "30"})
+    percent = pod(limits={"nvidia.com/gpu": "1", "nvidia.com/gpumem-percentage": "25"})
     silent = pod(limits={"nvidia.com/gpu": "1"})
 
     assert left(part, cards=TWO[:1])["GPU-a"] == (35960, 70, 9)
+    assert left(percent, cards=TWO[:1])["GPU-a"] == (30720, 100, 9)
     assert left(silent, cards=TWO[:1])["GPU-a"] == (0, 0, 9)
 
 

@@ -72,6 +72,14 @@ def test_scaled_numbers_stand_as_registered_and_are_told():
     assert codes(found) == ["scaled"]
 
 
+@pytest.mark.parametrize(("measured", "told"), [("24576", ["scaled"]), ("49152", []), ("many", [])])
+def test_memory_beyond_what_was_measured_is_told(measured, told):
+    found = inventory(hami_node([card(devmem=49152)], 10, labels={"nvidia.com/gpu.memory": measured}))
+
+    assert only_device(found).memory_total_mib == 49152
+    assert codes(found) == told
+
+
 def test_order_in_the_annotation_is_of_no_meaning():
     cards = [card(f"GPU-{number}", index=number) for number in (3, 0, 2, 1)]
 
