@@ -52,7 +52,7 @@ def plain_devices(
             product = _product(resource, found, node.metadata.labels or {})
             left = None if taken is None else max(0, count - units(taken.get(resource, 0)))
             if count > MOST_DEVICES and found.kind != "shares":
-                findings.add("many_devices", f"{resource}: of {count}, at most {MOST_DEVICES} are listed one by one")
+                findings.add("too_many_devices", f"{resource}: only the first {MOST_DEVICES} of {count} are listed")
             yield from _devices(resource, _as_labelled(found, product, count), product, count, left)
 
 
