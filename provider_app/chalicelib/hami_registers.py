@@ -123,8 +123,9 @@ def _is_renamed(named: RegisterKey, node: ClusterNode) -> bool:
     if not counts or "{chip}" in counts[0]:
         return False
     domain = counts[0].partition("/")[0] + "/"
+    parts = (named.family.memory, named.family.cores)
     return any(
-        name.startswith(domain) and not is_plain(name) and count_of(node.status.allocatable, name)
+        name.startswith(domain) and name not in parts and not is_plain(name) and count_of(node.status.allocatable, name)
         for name in node.status.allocatable or {}
     )
 

@@ -13,6 +13,7 @@ from fedcompute.quantities import nanos
 Amounts = dict[str, int]  # by resource name, in billionths of its unit
 
 _FINISHED = ("Succeeded", "Failed")
+_ROUNDED = (("cpu", 10**6), ("memory", 10**9))  # up, pod by pod, to millicores and bytes
 _REFUSED = "/"  # no container has this name
 _OF_THE_POD = ("cpu", "memory")  # and hugepages-*: what pod-level requests are about
 
@@ -36,6 +37,9 @@ def requests_of(pod: ClusterPod) -> Amounts:
         total |= {name: amount for name, amount in whole.items() if _is_of_the_pod(name)}
     if spec.overhead:
         _add(total, _amounts(spec.overhead))
+    for name, unit in _ROUNDED:
+        if name in total and total[name] % unit:
+            total[name] += unit - total[name] % unit
     return total
 
 

@@ -109,9 +109,11 @@ def test_request_that_is_no_amount_counts_for_nothing(odd):
     assert millicores(requests={"cpu": odd}) == 0
 
 
-def test_fractions_of_a_byte_add_up_before_they_are_rounded():
+def test_fractions_of_a_byte_add_up_in_a_pod_and_are_rounded_up_pod_by_pod():
     halves = [container("a", {"memory": "500m"}), container("b", {"memory": "500m"})]
 
-    found = only_node(inventory(node(), pods=[pod(containers=halves)]))
+    together = only_node(inventory(node(), pods=[pod(containers=halves)]))
+    apart = only_node(inventory(node(), pods=[pod("a", containers=halves[:1]), pod("b", containers=halves[1:])]))
 
-    assert found.memory.available_bytes == 64 * 2**30 - 1
+    assert together.memory.available_bytes == 64 * 2**30 - 1
+    assert apart.memory.available_bytes == 64 * 2**30 - 2
