@@ -80,7 +80,8 @@ def _exponent(text: str) -> int:
 
 
 def _scaled(number: int, power: int) -> int:
-    return number * 10**power if power >= 0 else -(-number // 10**-power)
+    scaled: int = number * 10**power if power >= 0 else -(-number // 10**-power)
+    return scaled
 
 
 def _bounded(amount: int) -> int:

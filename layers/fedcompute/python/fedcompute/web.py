@@ -120,7 +120,7 @@ def json_response(body: bytes, status: int = 200, headers: Mapping[str, str] | N
 
 def html_response(html: str, policy: str) -> Response:
     """A document that runs and loads only what its Content-Security-Policy names."""
-    headers = {
+    headers: dict[str, str | list[str]] = {
         "Content-Type": "text/html; charset=utf-8",
         "Content-Security-Policy": policy,
         "X-Content-Type-Options": "nosniff",
