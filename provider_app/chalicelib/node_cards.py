@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from chalicelib.cards import Card, Use, device_of, is_overdrawn
+from chalicelib.core_objects import ClusterPod
 from chalicelib.findings import Findings
 from chalicelib.hami_allocations import Charge, Holding
 from chalicelib.pod_requests import Amounts
@@ -21,46 +22,39 @@ class CardGroup:
 
 
 def devices_of(
-    groups: Iterable[CardGroup],
-    holdings: Iterable[Holding] | None,
-    requests: Iterable[tuple[str, Amounts]],
-    findings: Findings,
+    groups: list[CardGroup], holdings: list[Holding] | None, asking: list[tuple[str, Amounts]], findings: Findings
 ) -> list[Device]:
     """The devices of a node's groups.
 
-    `holdings`: what HAMi's pods hold here, None where the pods are unknown. `requests`: of each live pod here, its key and
-    what it asks for.
+    `holdings`: what HAMi's pods hold here, None where the pods are unknown. `asking`: of each live pod here that asks for
+    extended resources, its key and what it asks for.
     """
     if holdings is None:
         return [device_of(card, None) for group in groups for card in group.cards]
-    groups, holdings = list(groups), list(holdings)
     uses = _charged({card.id: card for group in groups for card in group.cards}, holdings, findings)
-    devices = []
     for group in groups:
         mine = {card.id for card in group.cards}
-        seen = {pod_key(holding) for holding in holdings if not mine.isdisjoint(holding.charges)}
-        unseen = [amounts for pod, amounts in requests if pod not in seen]
+        seen = {pod_key(holding.pod) for holding in holdings if not mine.isdisjoint(holding.charges)}
+        unseen = [amounts for pod, amounts in asking if pod not in seen]
         charge_unseen(group.cards, uses, unseen, group.asked_by, findings)
         _bound_by_kubelet(group, uses, findings)
-        devices += [device_of(card, uses.get(card.id) or Use()) for card in group.cards]
-    for group in groups:
         _tell(group, uses, findings)
-    return devices
+    return [device_of(card, uses.get(card.id) or Use()) for group in groups for card in group.cards]
 
 
-def pod_key(holding: Holding) -> str:
+def pod_key(pod: ClusterPod) -> str:
     """A pod's namespace and name."""
-    return f"{holding.pod.metadata.namespace}/{holding.pod.metadata.name}"
+    return f"{pod.metadata.namespace}/{pod.metadata.name}"
 
 
 def _charged(cards: dict[str, Card], holdings: Iterable[Holding], findings: Findings) -> dict[str, Use]:
     uses: dict[str, Use] = {}
     for holding in holdings:
         for text in holding.bad:
-            findings.add("bad_allocation", f"pod {pod_key(holding)}: {text}")
+            findings.add("bad_allocation", f"pod {pod_key(holding.pod)}: {text}")
         for card_id, charge in holding.charges.items():
             if card_id not in cards:
-                findings.add("orphan_allocation", f"pod {pod_key(holding)} names a card that is not here", card_id)
+                findings.add("orphan_allocation", f"pod {pod_key(holding.pod)} names a card that is not here", card_id)
                 continue
             _charge(uses.setdefault(card_id, Use()), charge)
         _charge_slices(cards, uses, holding)

@@ -7,6 +7,8 @@ and outlive their writer, so amounts come from allocatable and only names and si
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from chalicelib.core_objects import ClusterNode
 from chalicelib.findings import Findings
 from chalicelib.hami_numbers import amount
@@ -66,39 +68,34 @@ def _as_labelled(found: Plain, product: Product, count: int) -> Plain:
 
 
 def _devices(resource: str, found: Plain, product: Product, count: int, left: int | None) -> Iterator[Device]:
-    model = clean(product.model or found.model)
-    memory = product.memory_mib
+    one = Device(
+        id=resource,
+        resource=resource,
+        vendor=found.vendor,
+        model=clean(product.model or found.model),
+        mode=found.mode,
+        healthy=True,
+        memory_total_mib=product.memory_mib,
+        compute_total_percent=100 if found.kind in ("card", "shares") else None,
+    )
     if found.kind == "shares":
-        yield Device(
-            id=resource,
-            resource=resource,
-            vendor=found.vendor,
-            model=model,
-            mode=found.mode,
-            pool=True,
-            healthy=True,
-            memory_total_mib=memory,
-            compute_total_percent=100,
-            slots_total=count,
-            slots_available=left,
-        )
+        yield structs.replace(one, pool=True, slots_total=count, slots_available=left)
         return
     for place in range(min(count, MOST_DEVICES)):
-        share = None if left is None else int(place < left)
-        yield Device(
-            id=f"{resource}-{place}",
-            resource=resource,
-            vendor=found.vendor,
-            model=model,
-            mode=found.mode,
-            healthy=True,
-            memory_total_mib=memory,
-            memory_available_mib=None if share is None or memory is None else memory * share,
-            compute_total_percent=100 if found.kind == "card" else None,
-            compute_available_percent=None if share is None or found.kind != "card" else 100 * share,
-            slots_total=1,
-            slots_available=share,
-        )
+        yield _numbered(one, place, None if left is None else int(place < left))
+
+
+def _numbered(one: Device, place: int, slots: int | None) -> Device:
+    """One of several alike: which of them are taken, nobody says."""
+    memory, compute = one.memory_total_mib, one.compute_total_percent
+    return structs.replace(
+        one,
+        id=f"{one.id}-{place}",
+        memory_available_mib=None if slots is None or memory is None else memory * slots,
+        compute_available_percent=None if slots is None or compute is None else compute * slots,
+        slots_total=1,
+        slots_available=slots,
+    )
 
 
 def _product(resource: str, found: Plain, labels: Mapping[str, str]) -> Product:
