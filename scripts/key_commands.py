@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import click
-from rich.table import Table as Columns
+from rich.table import Column, Table
 
 from chalicelib.keys import PRINCIPAL, ROLES, Key, digest_of, new_id, new_secret, text_of
 from chalicelib.master_key import MasterKey
@@ -72,9 +72,10 @@ def list_(obj: dict[str, Any]) -> None:
     if obj["output"] == "json":
         click.echo(json.dumps(rows, indent=2))
         return
-    columns = Columns("key id", "principal", "roles", "state", "created", "expires", "rotated", box=None)
+    key_id = Column("key id", min_width=16, no_wrap=True)  # whole in any terminal: it is what one copies
+    columns = Table(key_id, "principal", "roles", "state", "created", "expires", "rotated", box=None)
     for row in rows:
-        times = [(row[name] or "-")[:16] for name in ("created_at", "expires_at", "rotated_at")]
+        times = [(row[name] or "-")[:10] for name in ("created_at", "expires_at", "rotated_at")]
         columns.add_row(row["key_id"], row["principal"], " ".join(row["roles"]), row["state"], *times)
     console.print(columns)
 
