@@ -1,7 +1,8 @@
 """Cards that pods share, what pods hold of them, and the device that is published of each."""
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from chalicelib.mig_profiles import MigProfile, Placement, largest_free_mib
 from fedcompute.inventory import Device
@@ -14,8 +15,7 @@ CoreUnit = Literal["percent", "parts", "bits"]
 _LONGEST_ID = 256
 
 
-@dataclass(slots=True)
-class Use:
+class Use(Struct, gc=False):
     """What pods hold of a card. `cores` in the card's unit, `slices` where the card is cut by MIG."""
 
     memory_mib: int = 0
@@ -25,8 +25,7 @@ class Use:
     without_slice: bool = False  # somebody holds a part whose place on the card nobody knows
 
 
-@dataclass(slots=True)
-class Card:
+class Card(Struct, gc=False):
     """A card before anybody holds anything. `memory_mib` is None where nobody says. Texts are clean, but for `id`."""
 
     id: str

@@ -7,10 +7,9 @@ the plugin's work list (Project-HAMi/HAMi#987).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from chalicelib.core_objects import ClusterPod, Container
 from chalicelib.hami_numbers import amount, is_amount
@@ -23,8 +22,7 @@ _SLICES = "hami.io/vgpu-mig-allocations"
 _METAX = "metax-tech.com/gpu-devices-allocated"
 
 
-@dataclass(slots=True)
-class Charge:
+class Charge(Struct, gc=False):
     """What a pod holds of one card: memory in MiB, cores in the card's unit, slots."""
 
     memory_mib: int = 0
@@ -32,8 +30,7 @@ class Charge:
     slots: int = 0
 
 
-@dataclass(slots=True)
-class Holding:
+class Holding(Struct, gc=False):
     """What a pod holds by card id, of the node that HAMi chose for it, and what of its annotations can't be read."""
 
     node: str

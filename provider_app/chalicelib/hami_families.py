@@ -6,6 +6,7 @@ resource names; volcano-sh/devices for volcano.sh/node-vgpu-register.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from chalicelib.cards import CoreUnit
@@ -103,6 +104,7 @@ class RegisterKey:
         return resource.replace("{chip}", self.chip)
 
 
+@lru_cache(maxsize=1024)  # nodes have few different keys
 def register_key(key: str) -> RegisterKey | None:
     """The register that an annotation's key stands for; None where it stands for none."""
     if key in _BY_KEY:

@@ -1,14 +1,13 @@
 """A card as its device plugin registers it, whatever form it is written in."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from chalicelib.mig_profiles import MigProfile
 
 MOST_RECORDS = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True, gc=False):
     """A registered card. Memory in MiB, scaled where the plugin scales; `cores` in the family's unit."""
 
     id: str
