@@ -106,7 +106,7 @@ def _with_plugin(user: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
 
 
 def _parsed(path: Path, name: str) -> Mapping[str, Any]:
-    import yaml  # type: ignore[import-untyped]  # noqa: PLC0415 (comes with the client)
+    import yaml  # noqa: PLC0415 (comes with the client)
 
     try:
         document = yaml.safe_load(path.read_text())
