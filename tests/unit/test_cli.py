@@ -1,6 +1,8 @@
 """The command line, as a person or a script sees it."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -125,3 +127,17 @@ def test_file_that_may_not_be_read_is_said_to_be_so(tmp_path: Path, monkeypatch:
 )
 def test_wrong_usage_exits_with_2(arguments: tuple[str, ...]) -> None:
     assert run(*arguments).exit_code == 2
+
+
+@pytest.mark.parametrize("command", ["", "search", "top", "providers", "why"])
+def test_help_imports_nothing_slow(command: str) -> None:
+    code = (
+        "import sys; from click.testing import CliRunner; from fedcompute.cli import main\n"
+        f"done = CliRunner().invoke(main, {[*command.split(), '--help']!r})\n"
+        "assert done.exit_code == 0\n"
+        "print(*sorted({'requests', 'rich', 'pydantic', 'yaml', 'fedcompute.client'} & set(sys.modules)))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "\n"

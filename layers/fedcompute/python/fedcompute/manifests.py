@@ -43,15 +43,13 @@ def pod(
             "nodeSelector": {HOSTNAME: node.labels.get(HOSTNAME) or node.name},
             "tolerations": [*_asked_tolerations(request), *_own_tolerations(node, resource)],
             "restartPolicy": "Never",
-            "containers": [
-                {
-                    "name": "main",
-                    "image": "your-image",
-                    "resources": {"requests": _requests(request), "limits": {**limits}},
-                }
-            ],
+            "containers": [_container(_requests(request), limits)],
         },
     }
+
+
+def _container(requests: Mapping[str, str], limits: Mapping[str, int]) -> dict[str, Any]:
+    return {"name": "main", "image": "your-image", "resources": {"requests": requests, "limits": limits}}
 
 
 def _requests(request: SearchRequest) -> dict[str, str]:

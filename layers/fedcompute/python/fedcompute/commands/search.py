@@ -1,6 +1,6 @@
 """fedcompute search: where can this job run now?"""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +10,9 @@ from fedcompute.commands.failures import FOUND, GATEWAY, NONE, Failure
 from fedcompute.commands.options import connect, gateway_option, output_option
 from fedcompute.commands.output import View, note, show
 from fedcompute.commands.wanted import request_from, request_options
+
+if TYPE_CHECKING:
+    from fedcompute.client import Client
 
 _COLUMNS = (
     *("rank", "score", "provider_id", "node", "vendor", "model", "devices", "copies"),
@@ -26,8 +29,8 @@ _COLUMNS = (
     type=click.IntRange(min=1),
     is_flag=False,
     flag_value=1,
-    metavar="RANK",
-    help="Print only what to paste for this candidate: a manifest for kubectl.  [1]",
+    metavar="[RANK]",
+    help="Print only what to paste for one candidate, the first or that of a rank: a manifest for kubectl.",
 )
 @gateway_option
 @output_option
@@ -45,14 +48,10 @@ def search(
     Exit status: 0 with candidates, 1 with none, 2 for wrong usage, 3 when the gateway can't answer.
     """
     body = request_from(flags, **({"explain": False} if no_explain else {}))
-    missing = None
     with connect(gateway) as client:
-        try:
-            answer = client.search(body)
-        except IncompleteError as error:
-            answer, missing = error.answer, error
+        answer, missing = _found(client, body)
     if hint is None:
-        show(view_of(answer), output)
+        show(_view(answer), output)
     elif missing is None:
         _print_hint(answer, hint)
     if missing is not None:
@@ -61,8 +60,15 @@ def search(
     context.exit(FOUND if answer.candidates else NONE)
 
 
-def view_of(answer: SearchAnswer) -> View:
-    """A search's answer to be written."""
+def _found(client: "Client", body: dict[str, Any]) -> tuple[SearchAnswer, IncompleteError | None]:
+    """The answer; and the error where it is not the whole one that was required."""
+    try:
+        return client.search(body), None
+    except IncompleteError as error:
+        return error.answer, error
+
+
+def _view(answer: SearchAnswer) -> View:
     from fedcompute.commands.candidates import draw_answer
 
     names = [f"{one.provenance.provider_id}/{one.node.name}" for one in answer.candidates]
