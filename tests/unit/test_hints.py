@@ -30,6 +30,12 @@ def limits(found: Hint) -> Any:
     return manifest(found)["spec"]["containers"][0]["resources"]["limits"]
 
 
+def exactly(found: Hint) -> Any:
+    claim, _ = yaml.safe_load_all(found.text)
+    (asked,) = claim["spec"]["devices"]["requests"]
+    return asked["exactly"]
+
+
 def test_share_is_asked_for_with_its_memory_and_compute_on_its_card() -> None:
     found = hinted(shared("GPU-7"))
 
@@ -150,11 +156,30 @@ def test_dra_device_is_claimed_by_its_uuid() -> None:
     assert pod["spec"]["containers"][0]["resources"] == {"claims": [{"name": "gpu"}]}
 
 
+def test_dra_slice_that_stands_is_claimed_by_its_uuid_from_the_class_of_slices() -> None:
+    found = hinted(device("MIG-5", resource="gpu.nvidia.com", mode="mig"), source="kubernetes")
+
+    asked = exactly(found)
+    assert asked["deviceClassName"] == "mig.nvidia.com"
+    assert asked["selectors"][0]["cel"]["expression"] == 'device.attributes["gpu.nvidia.com"].uuid in ["MIG-5"]'
+
+
+def test_dra_card_that_is_cut_on_demand_is_claimed_as_a_slice_that_is_large_enough() -> None:
+    card = device("GPU-5", resource="gpu.nvidia.com", mode="mig", largest_free_mib=39000)
+
+    asked = exactly(hinted(card, source="kubernetes"))
+
+    assert asked["deviceClassName"] == "mig.nvidia.com"
+    assert asked["selectors"][0]["cel"]["expression"] == (
+        'device.attributes["gpu.nvidia.com"].parentUUID in ["GPU-5"]'
+        ' && device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("30000Mi")) >= 0'
+    )
+
+
 def test_dra_device_that_many_share_is_claimed_in_part() -> None:
     found = hinted(device("hami-gpu-0", resource="hami-core-gpu.project-hami.io", slots=(10, 10)), source="kubernetes")
 
-    (asked,) = next(yaml.safe_load_all(found.text))["spec"]["devices"]["requests"]
-    assert asked["exactly"]["capacity"] == {"requests": {"memory": "30000Mi", "cores": "50"}}
+    assert exactly(found)["capacity"] == {"requests": {"memory": "30000Mi", "cores": "50"}}
 
 
 @pytest.mark.parametrize("source", ["static", "slurm", ""])

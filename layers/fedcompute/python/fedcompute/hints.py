@@ -10,6 +10,7 @@ from fedcompute.manifests import HOSTNAME, pod, yaml
 from fedcompute.request import SearchRequest, Strategy
 from fedcompute.share_names import ShareNames, share_names
 
+NVIDIA_DRIVER, NVIDIA_SLICES = "gpu.nvidia.com", "mig.nvidia.com"  # its driver, and its device class of MIG slices
 CLUSTERS = ("hami", "kubernetes")  # the sources whose nodes take pods
 
 # HAMi's word for each strategy; what it has no word for is nearest to one of its two.
@@ -104,12 +105,24 @@ def _claimed(request: SearchRequest, node: Node, devices: Sequence[Device]) -> s
 def _exactly(request: SearchRequest, devices: Sequence[Device]) -> dict[str, Any]:
     gpu, driver = request.gpu, devices[0].resource
     assert gpu is not None
-    asked: dict[str, Any] = {"deviceClassName": driver, "allocationMode": "ExactCount", "count": gpu.count}
+    is_slice = driver == NVIDIA_DRIVER and devices[0].mode == "mig"
+    name = NVIDIA_SLICES if is_slice else driver
+    asked: dict[str, Any] = {"deviceClassName": name, "allocationMode": "ExactCount", "count": gpu.count}
     if all(_UUID.fullmatch(device.id) for device in devices):
-        listed = ", ".join(f'"{device.id}"' for device in devices)
-        asked["selectors"] = [{"cel": {"expression": f'device.attributes["{driver}"].uuid in [{listed}]'}}]
+        asked["selectors"] = [{"cel": {"expression": _one_of(devices, gpu.minimum_memory_mib)}}]
     if devices[0].slots_total != 1:  # a device that many may hold says what each takes of it
         memory = None if gpu.minimum_memory_mib is None else f"{gpu.minimum_memory_mib}Mi"
         cores = None if gpu.minimum_compute_percent is None else str(gpu.minimum_compute_percent)
         asked["capacity"] = {"requests": {"memory": memory, "cores": cores}}
     return asked
+
+
+def _one_of(devices: Sequence[Device], memory_mib: int | None) -> str:
+    """CEL that picks these devices; of a card that is cut on demand, a slice with the memory that is asked for."""
+    attributes = f'device.attributes["{devices[0].resource}"]'
+    listed = ", ".join(f'"{device.id}"' for device in devices)
+    if devices[0].largest_free_mib is None:
+        return f"{attributes}.uuid in [{listed}]"
+    memory = f'device.capacity["{devices[0].resource}"].memory'
+    enough = f' && {memory}.compareTo(quantity("{memory_mib}Mi")) >= 0' if memory_mib is not None else ""
+    return f"{attributes}.parentUUID in [{listed}]{enough}"
