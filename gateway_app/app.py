@@ -97,7 +97,7 @@ def post_provider_check(request: Request, provider_id: str) -> Response:
 def post_search(request: Request) -> Response:
     """The main job: where can this job run now?"""
     wanted = parse_search(raw_body(request), gateway.settings.search_deadline_ms)
-    found = search(wanted, gateway.registry, gateway.asking, caller_of(request).owns)
+    found = search(wanted, gateway.registry, gateway.division, caller_of(request).owns)
     answer = search_answer(found, wanted)
     note(**found.log_fields)
     return json_response(*answer)

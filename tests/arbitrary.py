@@ -89,3 +89,10 @@ def request_bodies(draw: st.DrawFn, *, minimums: bool = True) -> dict[str, Any]:
 
 
 requests = request_bodies().map(lambda body: request(**body))
+
+
+@st.composite
+def federations(draw: st.DrawFn) -> dict[str, list[Node]]:
+    """The nodes of up to three providers, by the providers' ids."""
+    counts = draw(st.dictionaries(st.sampled_from("abcd"), st.integers(0, 3), min_size=1, max_size=3))
+    return {name: [draw(sound_nodes(f"n{at}")) for at in range(count)] for name, count in counts.items()}

@@ -8,10 +8,12 @@ from chalicelib.addresses import AddressPolicy
 from chalicelib.asking import Asking
 from chalicelib.callers import caller_of, keys_only, open_to_all
 from chalicelib.callers_records import CallersRecords
+from chalicelib.division import Division
 from chalicelib.dynamodb import make_client
 from chalicelib.fanout import Fanout
 from chalicelib.gateway_settings import GatewaySettings, read_settings
 from chalicelib.inventories import Inventories
+from chalicelib.invocations import invoker
 from chalicelib.key_store import KeyStore
 from chalicelib.master_key import MasterKey
 from chalicelib.providers import Approve
@@ -52,7 +54,9 @@ class Collaborators:
     @cached_property
     def addresses(self) -> AddressPolicy:
         """Where providers may be."""
-        return AddressPolicy(self.settings.provider_addresses, self.settings.forbidden_urls)
+        return AddressPolicy(
+            self.settings.provider_addresses, self.settings.forbidden_urls, emulator=self.settings.aws_endpoint_url
+        )
 
     @cached_property
     def registry(self) -> Registry:
@@ -75,6 +79,13 @@ class Collaborators:
         )
         return Asking(fanout, Inventories(), self.signing)
 
+    @cached_property
+    def division(self) -> Division:
+        """How a search is divided among invocations; whole where no function is named for its parts."""
+        name = self.settings.search_part_function
+        each = self.settings.search_part_providers
+        return Division(self.asking, invoker(name) if name else None, each, self._log_fanout_error)
+
     def _log_fanout_error(self, provider_id: str, error: BaseException) -> None:
         self.log.exception("fanout", error, provider_id=provider_id)  # noqa: PLE1205 (no logger of the standard library)
 
@@ -89,9 +100,10 @@ class Collaborators:
     def approval(self, request: Request) -> Approve:
         """Whether a provider may have the address that this request gives it."""
         own_host = request.headers.get("host", "")
+        own_api = str(request.context.get("apiId") or "")
 
         def approve(fields: ProviderFields) -> None:
-            refusal = self.addresses.refusal_of_url(fields.base_url, own_host)
+            refusal = self.addresses.refusal_of_url(fields.base_url, own_host, own_api)
             if refusal is not None:
                 raise invalid([{"pointer": "/base_url", "message": refusal}])
 

@@ -1,28 +1,21 @@
 """Which candidate comes first, and why: scores worked out by hand, and what holds of every score."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import pytest
-from arbitrary import STRATEGIES, gpu_parts, request_bodies, requests, sound_devices, sound_nodes
+from arbitrary import STRATEGIES, federations, gpu_parts, request_bodies, requests, sound_devices, sound_nodes
 from factories import UNKNOWN, demand, device, devices, fit, fit_or_none, node, request, shared
+from fakes.known_federation import a_search
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from chalicelib.asking import Asking, Consider
-from chalicelib.calls import Reply
-from chalicelib.inventories import Answered, ProviderEntry
-from chalicelib.registry import Registry
-from chalicelib.search import search
 from fedcompute.choice import share_in_use
-from fedcompute.inventory import Device, Inventory, Node
-from fedcompute.provider import ProviderRecord
+from fedcompute.inventory import Device, Node
 from fedcompute.ranking import Dimension, score, score_parts, weights
 from fedcompute.request import SearchRequest, Strategy
 from fedcompute.rounding import rounded
-from fedcompute.survey import Surveyed, survey
 
 
 def score_of(one: Node, **asked: Any) -> float:
@@ -31,47 +24,6 @@ def score_of(one: Node, **asked: Any) -> float:
 
 def chosen(one: Node, **asked: Any) -> list[str]:
     return [each.id for each in fit(one, demand(**asked)).devices]
-
-
-# --- a whole search, without a network
-
-
-def _record(provider_id: str) -> ProviderRecord:
-    return ProviderRecord(
-        id=provider_id, name=provider_id, base_url="http://lab", version=1, created_at="", updated_at=""
-    )
-
-
-class _Registered:
-    """A registry of fixed records."""
-
-    def __init__(self, provider_ids: Sequence[str]) -> None:
-        self._provider_ids = provider_ids
-
-    def all(self) -> list[ProviderRecord]:
-        return [_record(provider_id) for provider_id in self._provider_ids]
-
-
-class _Having:
-    """A fan-out in which every provider answers at once with the nodes that a test gives it."""
-
-    def __init__(self, nodes: Mapping[str, Sequence[Node]]) -> None:
-        self._nodes = nodes
-
-    def ask(self, records: Sequence[ProviderRecord], deadline: float, consider: Consider) -> list[Answered]:
-        answers = []
-        for record in records:
-            inventory = Inventory(provider_id=record.id, nodes=list(self._nodes[record.id]))
-            entry = ProviderEntry(id=record.id, name=record.name, outcome="ok")
-            surveyed = Surveyed(inventory, [survey(node) for node in inventory.nodes])
-            answers.append(Answered(record, entry, Reply("ok"), surveyed))
-            consider(answers[-1])
-        return answers
-
-
-def answer_to(wanted: SearchRequest, having: Mapping[str, Sequence[Node]]) -> dict[str, Any]:
-    registry, asking = cast("Registry", _Registered(list(having))), cast("Asking", _Having(having))
-    return search(wanted, registry, asking).answer
 
 
 def names(answer: dict[str, Any]) -> list[str]:
@@ -105,7 +57,7 @@ GOLDEN = [_partly_free("A", 8, 3), _partly_free("B", 2, 2), _partly_free("C", 64
 def test_each_strategy_puts_another_node_of_the_golden_example_first(
     strategy: str, expected: list[tuple[str, float]]
 ) -> None:
-    answer = answer_to(request(gpu={"count": 1}, strategy=strategy), {"lab": GOLDEN})
+    answer = a_search(request(gpu={"count": 1}, strategy=strategy), {"lab": GOLDEN})
 
     assert [(found["node"]["name"], found["score"]) for found in answer["candidates"]] == expected
     assert [found["rank"] for found in answer["candidates"]] == [1, 2, 3, 4]
@@ -385,21 +337,15 @@ def test_best_scored_group_stands_for_the_node(
 def test_equal_scores_are_ordered_by_provider_and_then_by_node() -> None:
     having = {"b": [node(name="n1")], "a": [node(name="n10"), node(name="n2")]}
 
-    assert names(answer_to(request(cpu=1), having)) == ["a/n10", "a/n2", "b/n1"]
+    assert names(a_search(request(cpu=1), having)) == ["a/n10", "a/n2", "b/n1"]
 
 
 def test_limit_keeps_the_best_and_tells_how_many_there_are() -> None:
     having = {"lab": [node(name=f"n{free}", cpu=(free, 9)) for free in (3, 1, 2)]}
 
-    answer = answer_to(request(cpu=1, limit=2), having)
+    answer = a_search(request(cpu=1, limit=2), having)
 
     assert (names(answer), answer["total_candidates"]) == (["lab/n1", "lab/n2"], 3)
-
-
-@st.composite
-def federations(draw: st.DrawFn) -> dict[str, list[Node]]:
-    counts = draw(st.dictionaries(st.sampled_from("abcd"), st.integers(0, 3), min_size=1, max_size=3))
-    return {name: [draw(sound_nodes(f"n{at}")) for at in range(count)] for name, count in counts.items()}
 
 
 def _without_times(answer: dict[str, Any]) -> dict[str, Any]:
@@ -419,7 +365,7 @@ def test_answer_is_the_same_under_any_permutation_of_providers_nodes_and_devices
         for provider_id in data.draw(st.permutations(list(having)))
     }
 
-    assert _without_times(answer_to(wanted, shuffled)) == _without_times(answer_to(wanted, having))
+    assert _without_times(a_search(wanted, shuffled)) == _without_times(a_search(wanted, having))
 
 
 @settings(max_examples=40)  # whole searches
@@ -429,8 +375,8 @@ def test_unrelated_provider_never_reorders_the_others(
 ) -> None:
     unrelated = [structs.replace(one, name=f"x{at}") for at, one in enumerate(others)]
 
-    alone = answer_to(wanted, having)["candidates"]
-    beside = answer_to(wanted, having | {"bb": unrelated})["candidates"]
+    alone = a_search(wanted, having)["candidates"]
+    beside = a_search(wanted, having | {"bb": unrelated})["candidates"]
 
     kept = [found for found in beside if found["provenance"]["provider_id"] != "bb"]
     assert [found | {"rank": 0} for found in kept] == [found | {"rank": 0} for found in alone]

@@ -1,14 +1,24 @@
 """Why the rest does not fit: counts per reason, and the few nodes that are nearest to fitting."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from msgspec import Struct
 
 from fedcompute.matching import Reason
 
 MOST_NEAREST = 5
 
 # Fewest reasons first, then the least sum of short_by/need, then provider id, node name.
-_Entry = tuple[int, float, str, str, Sequence[Reason]]
+Entry = tuple[int, float, str, str, Sequence[Reason]]
+
+
+class Tally(Struct, frozen=True):
+    """The rejected nodes of a part of a search."""
+
+    nodes: int
+    by_reason: dict[str, int]
+    nearest: list[Entry]
 
 
 class Rejections:
@@ -17,22 +27,38 @@ class Rejections:
     def __init__(self) -> None:
         self.nodes = 0
         self.by_reason: dict[str, int] = {}
-        self._nearest: list[_Entry] = []
+        self._nearest: list[Entry] = []
 
     def add(self, provider_id: str, node: str, reasons: Sequence[Reason]) -> None:
         """Count a node that does not fit."""
         self.nodes += 1
+        counts = self.by_reason
         for reason in reasons:
-            self.by_reason[reason.reason] = self.by_reason.get(reason.reason, 0) + 1
-        if len(self._nearest) < MOST_NEAREST or len(reasons) <= self._nearest[-1][0]:
+            counts[reason.reason] = counts.get(reason.reason, 0) + 1
+        if len(self._nearest) < MOST_NEAREST:
             self._keep([(len(reasons), lack(reasons), provider_id, node, reasons)])
+            return
+        last = self._nearest[-1]
+        if len(reasons) <= last[0]:
+            entry = (len(reasons), lack(reasons), provider_id, node, reasons)
+            if entry[:4] < last[:4]:
+                self._keep([entry])
+
+    @classmethod
+    def of(cls, tallies: Iterable[Tally]) -> "Rejections":
+        """All that the parts of a search have counted."""
+        merged = cls()
+        for tally in tallies:
+            merged._add(tally.nodes, tally.by_reason, tally.nearest)
+        return merged
 
     def merge(self, other: "Rejections") -> None:
-        """Count what another tally has counted."""
-        self.nodes += other.nodes
-        for reason, count in other.by_reason.items():
-            self.by_reason[reason] = self.by_reason.get(reason, 0) + count
-        self._keep(other._nearest)
+        """Count what another has counted."""
+        self._add(other.nodes, other.by_reason, other._nearest)
+
+    def tally(self) -> Tally:
+        """What was counted so far."""
+        return Tally(self.nodes, self.by_reason, self._nearest)
 
     def answer(self, explain: bool) -> dict[str, Any]:
         """As in a search's answer; without `nearest` where the caller wants no explanation."""
@@ -40,7 +66,13 @@ class Rejections:
         nearest = [_described(entry) for entry in self._nearest] if explain else []
         return {"nodes": self.nodes, "by_reason": by_reason, "nearest": nearest}
 
-    def _keep(self, entries: Iterable[_Entry]) -> None:
+    def _add(self, nodes: int, by_reason: Mapping[str, int], nearest: Iterable[Entry]) -> None:
+        self.nodes += nodes
+        for reason, count in by_reason.items():
+            self.by_reason[reason] = self.by_reason.get(reason, 0) + count
+        self._keep(nearest)
+
+    def _keep(self, entries: Iterable[Entry]) -> None:
         self._nearest = sorted([*self._nearest, *entries], key=lambda entry: entry[:4])[:MOST_NEAREST]
 
 
@@ -53,7 +85,7 @@ def lack(reasons: Iterable[Reason]) -> float:
     return total
 
 
-def _described(entry: _Entry) -> dict[str, Any]:
+def _described(entry: Entry) -> dict[str, Any]:
     _, _, provider_id, node, reasons = entry
     described = [
         {"reason": r.reason, "have": r.have, "need": r.need, "short_by": r.short_by, "devices": r.devices}

@@ -1,0 +1,103 @@
+"""What some of a search's providers come to. A search is one such part, or several that are merged."""
+
+import heapq
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from chalicelib.asking import Asking
+from chalicelib.candidates import Asked, Candidate, candidate
+from chalicelib.inventories import Answered, ProviderEntry
+from fedcompute.demand import Demand
+from fedcompute.feasibility import would_fit_when_idle
+from fedcompute.matching import match_surveyed
+from fedcompute.provider import ProviderRecord
+from fedcompute.ranking import Fit, best_fit_of
+from fedcompute.rejections import Rejections, Tally
+from fedcompute.request import SearchRequest
+
+type Sees = Callable[[ProviderRecord], bool]  # whether the caller may know where a provider is
+
+
+class Part(Struct):
+    """Everything that the answer needs of these providers, and no more; travels as JSON between invocations."""
+
+    candidates: list[Candidate]  # the best `limit` of them, the best first
+    total_candidates: int
+    providers: list[ProviderEntry]  # by id
+    rejections: Tally
+    is_busy: bool  # whether a node would fit if nothing ran on it; looked for only where nothing fits
+    match_s: float
+
+
+class _Considered(NamedTuple):
+    """One provider's nodes compared with the request."""
+
+    fits: list[Fit]
+    rejections: Rejections
+    took_s: float
+
+
+def part_of(
+    request: SearchRequest, records: Sequence[ProviderRecord], asking: Asking, deadline: float, sees: Sees
+) -> Part:
+    """Ask these providers by `deadline` (monotonic seconds) and compare what they have with the request."""
+    demand = Demand(request)
+    considered: dict[str, _Considered] = {}
+
+    def consider(answered: Answered) -> None:
+        considered[answered.record.id] = _consider(answered, demand)
+
+    answers = asking.ask(records, deadline, consider)
+    rejections = Rejections()
+    for answered in answers:
+        one = considered.get(answered.record.id)
+        if one is not None:
+            rejections.merge(one.rejections)
+            answered.entry.candidates = len(one.fits)
+    asked = Asked(request, demand, datetime.now(UTC))
+    total = sum(len(one.fits) for one in considered.values())
+    return Part(
+        candidates=[
+            candidate(fit, answered, asked, answered.record.base_url if sees(answered.record) else None)
+            for answered, fit in _best(answers, considered, request.limit)
+        ],
+        total_candidates=total,
+        providers=[answered.entry for answered in answers],
+        rejections=rejections.tally(),
+        is_busy=not total and _is_busy(answers, demand),
+        match_s=sum(one.took_s for one in considered.values()),
+    )
+
+
+def _consider(answered: Answered, demand: Demand) -> _Considered:
+    started = time.perf_counter()
+    fits: list[Fit] = []
+    rejections = Rejections()
+    assert answered.surveyed is not None
+    for surveyed in answered.surveyed.nodes:
+        groups, reasons = match_surveyed(surveyed, demand)
+        if reasons:
+            rejections.add(answered.record.id, surveyed.node.name, reasons)
+        else:
+            fits.append(best_fit_of(surveyed.node, groups, demand))
+    return _Considered(fits, rejections, time.perf_counter() - started)
+
+
+def _best(answers: list[Answered], considered: dict[str, _Considered], limit: int) -> list[tuple[Answered, Fit]]:
+    """The best `limit`, by score, then provider id, then node name."""
+    ranked = (
+        (-fit.score, answered.record.id, fit.node.name, answered, fit)
+        for answered in answers
+        if answered.record.id in considered
+        for fit in considered[answered.record.id].fits
+    )
+    return [(winner[3], winner[4]) for winner in heapq.nsmallest(limit, ranked, key=lambda entry: entry[:3])]
+
+
+def _is_busy(answers: list[Answered], demand: Demand) -> bool:
+    nodes = (node for answered in answers if answered.inventory is not None for node in answered.inventory.nodes)
+    return any(would_fit_when_idle(node, demand) for node in nodes)
