@@ -1,111 +1,114 @@
-"""make build: what is deployed, in build/: a package per app, the layer and the shared package's wheel.
+"""make build: what is deployed, in build/: a package per app, the layer, the templates and the shared package's wheel.
 
-Each app is packaged from a copy, with the shared package in Chalice's vendor folder, and every handler of the package is
-imported from the unpacked zip before it counts as built.
+Builds only what changed since. ARCHITECTURE=arm64 packages for Graviton; without it for machines like this one.
 """
 
+import argparse
 import os
-import shutil
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
-from scripts import archives, handlers
+from scripts import fingerprints, handlers, packages, templates
+from scripts.packages import APPS, INFRA, SHARED, SHARED_CODE, Variant
 from scripts.settings import ROOT
 from scripts.terminal import Failure, console, fail
 
 BUILD = ROOT / "build"
-SHARED = ROOT / "layers" / "fedcompute"
-APPS = {"gateway": "gateway_app", "provider": "provider_app"}
-LITTER = shutil.ignore_patterns("__pycache__", "*.egg-info", "build", "deployments", "*_cache")
-STAGE = "api"
-# What Chalice prints, with exit code 0, when a package would lack what it needs.
-INCOMPLETE = "Could not install dependencies"
-EPOCH = "315532800"  # 1980-01-01, the first day of a zip file's calendar
 
 
-def main() -> int:
+@dataclass(frozen=True)
+class Built:
+    """Where the files of one variant are."""
+
+    folder: Path
+
+    def zip(self, name: str) -> Path:
+        """The package of an app, or the layer."""
+        return self.folder / f"{name}.zip"
+
+    def template(self, name: str) -> Path:
+        """The template of the base, the gateway or the provider."""
+        return self.folder / f"{name}.json"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command. Returns its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.build", description=__doc__)
+    parser.add_argument("--vendored", action="store_true", help="the shared package in each zip instead of a layer")
+    given = parser.parse_args(arguments)
     try:
-        shutil.rmtree(BUILD, ignore_errors=True)
-        BUILD.mkdir()
-        with tempfile.TemporaryDirectory(prefix="fedcompute-build-") as folder:
-            for name, app in APPS.items():
-                _timed(name, package, Path(folder), app, BUILD / name)
-            _timed("layer", layer, Path(folder), BUILD / "layer.zip")
-            _timed("wheel", wheel, Path(folder), BUILD)
+        build(Variant(architecture(), has_layer=not given.vendored))
+        _step("wheel", [BUILD / _wheel_name()], fingerprints.of([SHARED]), packages.wheel)
     except Failure as failure:
         fail(failure)
         return 1
     return 0
 
 
-def package(scratch: Path, app: str, output: Path) -> Path:
-    """A deployable package of one app in `output`: deployment.zip and its template. Returns the zip."""
-    copy = scratch / app
-    shutil.copytree(ROOT / app, copy, ignore=LITTER)
-    shutil.copytree(SHARED / "python" / "fedcompute", copy / "vendor" / "fedcompute", ignore=LITTER)
-    chalice = str(Path(sys.executable).with_name("chalice"))
-    printed = _run([sys.executable, chalice, "package", "--stage", STAGE, str(output)], copy)
-    if INCOMPLETE in printed:
-        raise Failure(f"The package of {app} lacks dependencies:\n{printed[printed.index(INCOMPLETE) :].strip()}")
-    zipped = output / "deployment.zip"
-    archives.normalise(zipped)
-    handlers.check(zipped, output / "sam.json", scratch / f"{app}-unpacked")
-    return zipped
+def architecture() -> str:
+    """What ARCHITECTURE names, else this machine's. Raises Failure."""
+    named = os.environ.get("ARCHITECTURE") or handlers.machine()
+    if named not in handlers.MACHINES:
+        raise Failure(f"ARCHITECTURE={named} is none of Lambda's; it is {' or '.join(handlers.MACHINES)}.")
+    return named
 
 
-def layer(scratch: Path, zipped: Path) -> Path:
-    """The shared package as a Lambda layer: below python/, where Lambda looks."""
-    copy = scratch / "layer" / "python" / "fedcompute"
-    shutil.copytree(SHARED / "python" / "fedcompute", copy, ignore=LITTER)
-    files = [one for one in copy.rglob("*") if one.is_file()]
-    archives.write(zipped, {one.relative_to(scratch / "layer").as_posix(): one.read_bytes() for one in files})
-    return zipped
+def build(variant: Variant) -> Built:
+    """Everything of one variant that is not there yet. Raises Failure."""
+    built = Built(BUILD / variant.name)
+    built.folder.mkdir(parents=True, exist_ok=True)
+    apps = [ROOT / folder for folder in APPS.values()]
+    layer = built.zip("layer")
+    if variant.has_layer:
+        _step("layer", [layer], fingerprints.of([SHARED_CODE, *apps]), packages.layer)
+    else:
+        layer.unlink(missing_ok=True)
+    _step("base", [built.template("base")], fingerprints.of([INFRA / "base.json"]), templates.copy_base)
+    for name in APPS:
+        _app(name, variant, built, layer)
+    return built
 
 
-def wheel(scratch: Path, output: Path) -> Path:
-    """The shared package with its command line, for pip."""
-    copy = scratch / "fedcompute"
-    shutil.copytree(SHARED, copy, ignore=LITTER)
-    _run(
-        [sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-w", str(output), str(copy)],
-        scratch,
-    )
-    return next(output.glob("*.whl"))
+def _app(name: str, variant: Variant, built: Built, layer: Path) -> None:
+    wanted = BUILD / "dependencies" / f"{name}-{variant.architecture}.zip"
+    wanted.parent.mkdir(exist_ok=True)
+    pinned = fingerprints.of([], packages.lock(name), variant.architecture, version("chalice"))
+    _step("its wheels", [wanted], pinned, partial(packages.dependencies, app=name, variant=variant))
+    sources = [ROOT / APPS[name], SHARED_CODE, INFRA / "api.json", INFRA / f"{name}.json"]
+    made_of = fingerprints.of([*sources, ROOT / "scripts" / "templates.py"], variant.name, pinned)
+    outputs = (built.zip(name), built.template(name))
+    beside = packages.Beside(wanted, layer)
+
+    def make(scratch: Path, _: Path) -> None:
+        packages.package(scratch, name, variant, outputs, beside)
+
+    _step(name, outputs, made_of, make)
 
 
-def _run(command: Sequence[str], directory: Path) -> str:
-    # Packaging wants a region, and none of the caller's: nothing is deployed here.
-    environment = os.environ | {
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "SOURCE_DATE_EPOCH": EPOCH,
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    done = subprocess.run(
-        command,
-        cwd=directory,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise Failure(f"{' '.join(command[1:4])} failed:\n{done.stdout.strip()}")
-    return done.stdout
-
-
-def _timed(name: str, step: Callable[..., Path], *arguments: object) -> None:
+def _step(name: str, outputs: Sequence[Path], made_of: str, make: Callable[[Path, Path], None]) -> None:
     began = time.monotonic()
-    built = step(*arguments)
-    size = built.stat().st_size / 1024
-    console.print(
-        f"  {name:<9} {size:8.0f} KiB  {time.monotonic() - began:5.1f} s  {built.relative_to(ROOT)}", markup=False
-    )
+
+    def scratched() -> None:
+        with tempfile.TemporaryDirectory(prefix="fedcompute-build-") as scratch:
+            make(Path(scratch), outputs[0])
+
+    if fingerprints.unless_current(outputs, made_of, scratched):
+        took, size = time.monotonic() - began, outputs[0].stat().st_size / 1024
+        text = f"  {name:<9} {size:8.0f} KiB  {took:5.1f} s  {outputs[0].relative_to(ROOT)}"
+    else:
+        text = f"  {name:<9}    as it was           {outputs[0].relative_to(ROOT)}"
+    console.print(text, markup=False)
+
+
+def _wheel_name() -> str:
+    text = (SHARED_CODE / "__init__.py").read_text()
+    version = text.partition('__version__ = "')[2].partition('"')[0]
+    return f"fedcompute-{version}-py3-none-any.whl"
 
 
 if __name__ == "__main__":
