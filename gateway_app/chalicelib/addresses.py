@@ -5,9 +5,11 @@ The table is our own: what Python calls a global address changes with its patch 
 
 import functools
 import ipaddress
+import re
 import socket
 from collections.abc import Iterable
 from enum import StrEnum
+from urllib.parse import urlsplit
 
 from fedcompute.base_url import host_and_port
 
@@ -55,29 +57,46 @@ EMBEDDED = (
 )
 
 
-class AddressPolicy:
-    """The rule of PROVIDER_ADDRESSES. `forbidden` are URLs that no provider may share host and port with."""
+# Where an emulator of AWS has the APIs that were deployed to it: behind its own host and port.
+_EMULATED_API = re.compile(r"/(?:restapis/(\w+)/[\w-]+/_user_request_|_aws/execute-api/(\w+)/[\w-]+)")
 
-    def __init__(self, reach: Reach, forbidden: Iterable[str] = ()) -> None:
+
+class AddressPolicy:
+    """The rule of PROVIDER_ADDRESSES. `forbidden` are URLs that no provider may share host and port with.
+
+    `emulator` is one of them, where AWS is an emulator: of what it answers, deployed APIs alone may be providers.
+    """
+
+    def __init__(self, reach: Reach, forbidden: Iterable[str] = (), emulator: str = "") -> None:
         self.reach = reach
         self._forbidden = tuple(host_and_port(url) for url in forbidden)
+        self._emulator = host_and_port(emulator) if emulator and reach is not Reach.PUBLIC else None
 
-    def refusal_of_url(self, base_url: str, own_host: str = "") -> str | None:
-        """Why a base_url may not be registered, in words, or None. Names are judged again when they resolve."""
+    def refusal_of_url(self, base_url: str, own_host: str = "", own_api: str = "") -> str | None:
+        """Why a base_url may not be registered, in words, or None. Names are judged again when they resolve.
+
+        `own_host` and `own_api`: the Host that the caller named, and the id that API Gateway has this gateway under.
+        """
         host, port = host_and_port(base_url)
         if self.reach is Reach.PUBLIC and not base_url.startswith("https:"):
             return "must begin with https://"
-        if (host, port) in self._forbidden or (own_host and _is_own(base_url, own_host)):
+        api = self._emulated_api(base_url)
+        is_own = api == own_api if api else bool(own_host) and _is_own(base_url, own_host)
+        if is_own or (not api and (host, port) in self._forbidden):
             return "must not be the gateway itself or its AWS endpoint"
         try:
-            return self.refusal(_without_localhost(host), port)
+            return self.refusal(_without_localhost(host), port, base_url)
         except ValueError:
             return "must have a plain address, such as 10.0.0.7" if _is_coded_address(host) else None
 
-    def refusal(self, host: str, port: int) -> str | None:
-        """Why this address and port may not be connected to, in words, or None. ValueError: not an address."""
+    def refusal(self, host: str, port: int, base_url: str = "") -> str | None:
+        """Why this address and port may not be connected to, in words, or None. ValueError: not an address.
+
+        `base_url`: the provider's, whose name has led to the address.
+        """
         address = _plain(ipaddress.ip_address(host.partition("%")[0]))
-        if any(port == denied and _is_at(address, name) for name, denied in self._forbidden):
+        is_denied = any(port == denied and _is_at(address, name) for name, denied in self._forbidden)
+        if is_denied and not self._emulated_api(base_url):
             return "is the AWS endpoint's or the Lambda run time's"
         if _within(address, LOOPBACK):
             return None if self.reach is Reach.ANY else "is on the gateway's own machine"
@@ -86,6 +105,16 @@ class AddressPolicy:
         if _within(address, PRIVATE) and self.reach is Reach.PUBLIC:
             return "is in a private network"
         return None
+
+    def _emulated_api(self, base_url: str) -> str | None:
+        """The id of the API that a base_url is of, where it is one that was deployed to the emulator."""
+        if self._emulator is None:
+            return None
+        host, port = host_and_port(base_url)
+        if (_without_localhost(host), port) != (_without_localhost(self._emulator[0]), self._emulator[1]):
+            return None
+        found = _EMULATED_API.fullmatch(urlsplit(base_url).path)
+        return (found[1] or found[2]) if found else None
 
 
 def _is_own(base_url: str, own_host: str) -> bool:

@@ -3,11 +3,12 @@
 import socket
 from typing import Any
 
-import certifi
 import pycurl
 
 from chalicelib.addresses import AddressPolicy
+from chalicelib.body import Body, Fault
 from chalicelib.calls import NOT_MODIFIED, OK, Call, Reply, Timings
+from chalicelib.handle import Opened, new_handle
 from fedcompute.base_url import host_and_port, inventory_url
 from fedcompute.signatures import Signed, signed_of
 from fedcompute.text import clean
@@ -15,7 +16,6 @@ from fedcompute.text import clean
 MOST_HEADER_BYTES = 64 << 10
 MOST_IGNORED_BYTES = 64 << 10  # of a body that nobody wants; more, and the connection is not worth keeping
 LONGEST_ETAG = 256
-RECEIVE_BUFFER_BYTES = 256 << 10
 
 _TLS_ERRORS = frozenset({35, 51, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98})
 
@@ -24,21 +24,21 @@ class Transfer:
     """A libcurl handle of one provider, used again and again by one lane."""
 
     # Of one call; each begins anew.
-    _chunks: list[bytes]
+    _body: Body | None  # None: nobody wants it
     _headers: list[bytes]
-    _body_bytes: int
+    _ignored_bytes: int
     _header_bytes: int
     _status: int  # 0: none yet
     _budget_ms: int
     _has_head: bool
     _is_cut: bool
     _blocked: str | None
-    _fault: tuple[str, str] | None
+    _fault: Fault | None
 
     def __init__(self, policy: AddressPolicy, most_body_bytes: int) -> None:
         self._policy = policy
         self._most_body_bytes = most_body_bytes
-        self.curl = _new_handle(self._open_socket, self._on_header, self._on_body, most_body_bytes)
+        self.curl = new_handle(self._open_socket, self._on_header, self._on_body, most_body_bytes)
         self._asked: tuple[str, str | None, Signed | None] | None = None
         self._clear()
 
@@ -50,7 +50,7 @@ class Transfer:
         if self._asked != (call.base_url, call.etag, call.signed):
             self._asked = (call.base_url, call.etag, call.signed)
             self.curl.setopt(pycurl.URL, inventory_url(call.base_url))
-            headers = ["Accept: application/json"]
+            headers = ["Accept: application/json", "Accept-Encoding: gzip"]
             if call.etag is not None:
                 headers.append(f"If-None-Match: {call.etag}")
             if call.signed is not None:
@@ -61,7 +61,7 @@ class Transfer:
         """What came of the call; `errno` is libcurl's, 0 for none."""
         timings = self._timings()
         outcome, message = self._outcome(errno)
-        body = b"".join(self._chunks) if outcome == OK else b""
+        body = self._body.whole() if self._body is not None and outcome == OK else b""
         reply = Reply(
             outcome,
             message,
@@ -73,7 +73,7 @@ class Transfer:
             timings,
             self._signed(),
         )
-        self._chunks = []
+        self._body = None
         return reply
 
     def too_late(self) -> Reply:
@@ -85,17 +85,17 @@ class Transfer:
         self.curl.close()
 
     def _clear(self) -> None:
-        self._chunks, self._headers = [], []
-        self._body_bytes = self._header_bytes = self._status = self._budget_ms = 0
+        self._headers = []
+        self._ignored_bytes = self._header_bytes = self._status = self._budget_ms = 0
         self._has_head = self._is_cut = False
-        self._blocked = self._fault = None
+        self._blocked = self._fault = self._body = None
 
     def _open_socket(self, purpose: int, address: Any) -> Any:  # noqa: ARG002 (libcurl's signature)
         host, port = address.addr[:2]
-        self._blocked = self._policy.refusal(host, port)
+        self._blocked = self._policy.refusal(host, port, self._asked[0] if self._asked is not None else "")
         if self._blocked is not None:
             return pycurl.SOCKET_BAD
-        return _Opened(socket.socket(address.family, address.socktype, address.protocol))
+        return Opened(socket.socket(address.family, address.socktype, address.protocol))
 
     def _on_header(self, line: bytes) -> int | None:
         self._header_bytes += len(line)
@@ -106,25 +106,30 @@ class Transfer:
             self._headers.clear()
             code = line.split(None, 2)[1:2]
             self._status = int(code[0]) if code and code[0].isdigit() else 0
+        elif self._has_head:
+            return None  # a trailer: nothing of it is believed
         elif line in (b"\r\n", b"\n"):
             self._has_head = self._status >= 200
+            return self._expect_body() if self._status == 200 else None
         else:
             self._headers.append(line)
         return None
 
+    def _expect_body(self) -> int | None:
+        codings = [value for line in self._headers for value in _values(line, b"content-encoding")]
+        self._body = Body(",".join(codings), self._most_body_bytes)
+        return None if self._body.fault is None else -1
+
     def _on_body(self, chunk: bytes) -> int | None:
-        self._body_bytes += len(chunk)
-        if self._status != 200:
-            return -1 if self._body_bytes > MOST_IGNORED_BYTES else None
-        if self._body_bytes > self._most_body_bytes:
-            self._fault = "too_large", f"more than {self._most_body_bytes} bytes of inventory"
-            return -1
-        self._chunks.append(chunk)
-        return None
+        if self._body is not None:
+            return None if self._body.take(chunk) else -1
+        self._ignored_bytes += len(chunk)
+        return -1 if self._ignored_bytes > MOST_IGNORED_BYTES else None
 
     def _outcome(self, errno: int) -> tuple[str, str | None]:  # noqa: C901, PLR0911 (one cause after another)
-        if self._fault is not None:
-            return self._fault
+        fault = self._fault or (self._body.fault if self._body is not None else None)
+        if fault is not None:
+            return fault
         if self._has_head and self._status != 200:
             return self._outcome_of_status()
         if errno == pycurl.E_OPERATION_TIMEDOUT:
@@ -145,7 +150,7 @@ class Transfer:
             return "protocol_error", f"no complete HTTP answer: {self._error(errno)}"
         if not self._has_head:  # 101 ends a call without an error
             return "protocol_error", f"no complete HTTP answer: only an interim one ({self._status})"
-        return OK, None
+        return (self._body.end() if self._body is not None else None) or (OK, None)
 
     def _error(self, errno: int) -> str:
         """libcurl's words, without the host: who may search need not know where a provider is."""
@@ -185,41 +190,6 @@ class Transfer:
         return Timings(*(round(seconds * 1000) for seconds in spans))
 
 
-class _Opened:
-    """A socket that pycurl duplicates as soon as it has it; closed when pycurl lets go of it, and not a moment later."""
-
-    def __init__(self, opened: socket.socket) -> None:
-        self._opened = opened
-        self.fileno = opened.fileno
-
-    def __del__(self) -> None:
-        self._opened.close()
-
-
-def _new_handle(open_socket: Any, on_header: Any, on_body: Any, most_body_bytes: int) -> pycurl.Curl:
-    curl = pycurl.Curl()
-    options = {
-        pycurl.NOSIGNAL: 1,
-        pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
-        pycurl.FOLLOWLOCATION: 0,
-        pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_1_1,
-        pycurl.HTTP09_ALLOWED: 0,
-        pycurl.PATH_AS_IS: 1,
-        # Nothing of this machine's environment takes part: no proxy, no .netrc, no cookies.
-        pycurl.PROXY: "",
-        pycurl.NOPROXY: "*",
-        pycurl.NETRC: pycurl.NETRC_IGNORED,
-        pycurl.USERAGENT: "fedcompute-gateway",
-        pycurl.ACCEPT_ENCODING: "gzip",
-        pycurl.MAXFILESIZE_LARGE: most_body_bytes,
-        pycurl.BUFFERSIZE: RECEIVE_BUFFER_BYTES,
-        pycurl.CAINFO: certifi.where(),
-        pycurl.SSL_VERIFYPEER: 1,
-        pycurl.SSL_VERIFYHOST: 2,
-        pycurl.OPENSOCKETFUNCTION: open_socket,
-        pycurl.HEADERFUNCTION: on_header,
-        pycurl.WRITEFUNCTION: on_body,
-    }
-    for option, value in options.items():
-        curl.setopt(option, value)
-    return curl
+def _values(line: bytes, name: bytes) -> list[str]:
+    key, _, value = line.partition(b":")
+    return [value.strip().decode("latin-1")] if key.strip().lower() == name else []
