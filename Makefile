@@ -30,6 +30,16 @@ stop: $(if $(wildcard $(RUN_DIR)/services/*),$(INSTALLED)) ## End what make dev 
 logs: $(INSTALLED) ## Follow the logs (FOLLOW=0 prints the last lines and ends)
 	@$(RUN) scripts.logs
 
+.PHONY: deploy undeploy urls
+deploy: $(INSTALLED) $(EMULATOR_INSTALLED) ## Deploy: TARGET=emulator, localstack or aws (DRY_RUN=1, YES=1)
+	@$(RUN) scripts.deploy $(if $(DRY_RUN),--dry-run) $(if $(YES),--yes)
+
+undeploy: $(INSTALLED) ## Remove what make deploy made at TARGET
+	@$(RUN) scripts.undeploy $(if $(YES),--yes)
+
+urls: $(INSTALLED) ## Where everything that is deployed answers
+	@$(RUN) scripts.urls
+
 .PHONY: build test test-race test-e2e verify
 build: $(INSTALLED) ## Package both apps, the layer and the wheel into build/
 	@$(RUN) scripts.build

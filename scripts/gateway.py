@@ -19,6 +19,7 @@ SAMPLE: dict[str, Any] = {
 }
 SEARCH = "/api/v1/resources/search"
 RECORDS = "/api/v1/providers"
+DEPLOYED = "/_user_request_"  # stands in the address of every API that an emulator has
 TIMEOUT_S = 30
 
 
@@ -34,10 +35,42 @@ def register(configured: Settings) -> dict[str, str]:
     return told
 
 
+def place(address: str, name: str, base_url: str) -> str:
+    """Registers a provider that was deployed, or moves its record to where it is now; says how that went.
+
+    `address`: of the gateway. A record that names a place outside the deployment was edited by a person, and stays.
+    """
+    record = {"id": name, "name": NAMES.get(name, name), "base_url": base_url, "labels": LABELS.get(name, {})}
+    with _session() as session:
+        answer = session.post(address + RECORDS, json=record, timeout=TIMEOUT_S)
+        if answer.status_code != 409:
+            _expect(answer, 201)
+            return f"registered at {base_url}"
+        own = f"{address}{RECORDS}/{name}"
+        there = str(_expect(session.get(own, timeout=TIMEOUT_S), 200).json()["base_url"])
+        if there == base_url:
+            return "is registered already"
+        if DEPLOYED not in there:
+            return f"stays registered at {there}, as it was edited; it was deployed at {base_url}"
+        _expect(session.patch(own, json={"base_url": base_url}, timeout=TIMEOUT_S), 200)
+        return f"was moved from {there} to {base_url}"
+
+
+def wake(address: str) -> None:
+    """Waits for an app's first answer. Raises Failure for one that is none."""
+    with _session() as session:
+        _expect(session.get(f"{address}/health", timeout=TIMEOUT_S), 200)
+
+
 def search(configured: Settings) -> dict[str, Any]:
     """The answer to the sample search."""
+    return sample_search(configured.url("gateway"))
+
+
+def sample_search(address: str) -> dict[str, Any]:
+    """The same of a gateway at any address."""
     with _session() as session:
-        answer = session.post(configured.url("gateway") + SEARCH, json=SAMPLE, timeout=TIMEOUT_S)
+        answer = session.post(address + SEARCH, json=SAMPLE, timeout=TIMEOUT_S)
         found: dict[str, Any] = _expect(answer, 200).json()
     return found
 
