@@ -20,7 +20,7 @@ import requests
 from scripts import lab, processes
 from scripts.redact import redacted
 from scripts.settings import ROOT, Settings
-from scripts.terminal import console, last_lines
+from scripts.terminal import Failure, console, fail, last_lines
 
 EACH_S = 30
 LOG_LINES = 2000
@@ -39,9 +39,14 @@ class Question:
 @click.option("--output", type=click.Path(file_okay=False, path_type=Path), default=FOLDER, show_default=False)
 def main(output: Path) -> None:
     """Runs the command. Ends with 0 whatever was missing: a broken lab is what it is for."""
+    try:
+        configured = lab.read()
+    except Failure as failure:
+        fail(failure)
+        sys.exit(1)
     folder = output / datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     folder.mkdir(parents=True, exist_ok=True)
-    missing = collect(lab.read(), folder)
+    missing = collect(configured, folder)
     console.print(f"Written to {folder}. Secrets were taken out; look through it before you pass it on.")
     if missing:
         console.print(f"Not answered: {', '.join(missing)}.")

@@ -8,6 +8,7 @@ from pathlib import Path
 from scripts import settings
 from scripts.services import NO_ACCOUNT, QUICK_RESOLVER, Service
 from scripts.settings import ROOT, Settings
+from scripts.terminal import Failure
 
 CLUSTER = "fedcompute-lab"
 CONTEXT = f"kind-{CLUSTER}"
@@ -30,10 +31,13 @@ PROVIDER_PORT = 8084
 
 
 def read() -> Settings:
-    """The fleet's settings, with the lab's provider as one more service; KIND_LAB_PORT sets its port."""
+    """The fleet's settings, with the lab's provider as one more service; KIND_LAB_PORT sets its port. Raises Failure."""
     usual = settings.read()
-    port = int(os.environ.get(settings.port_variable(PROVIDER)) or PROVIDER_PORT)
-    return replace(usual, ports={**usual.ports, PROVIDER: port})
+    variable = settings.port_variable(PROVIDER)
+    text = os.environ.get(variable) or str(PROVIDER_PORT)
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65535):
+        raise Failure(f"{variable}={text} is no port; give a number from 1 to 65535.")
+    return replace(usual, ports={**usual.ports, PROVIDER: int(text)})
 
 
 def kubeconfig(configured: Settings) -> Path:

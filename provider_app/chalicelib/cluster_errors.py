@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from fedcompute.text import clean
 
-ROLE = "give its account the role in infra/kubernetes"
+ROLE = "give the account the role in infra/kubernetes"
 
 
 class ClusterError(Exception):

@@ -80,13 +80,23 @@ def read_dra(api: Api, deadline: float) -> DraLists:
     except NotThereError:
         return DraLists([], [], [])
     except ForbiddenError:
-        told = f"resourceslices can't be read (403), so the devices of DRA are not listed; {ROLE}"
-        return DraLists([], [], [InventoryWarning(code="dra_unreadable", message=told)])
+        told = _unreadable("dra_unreadable", "resourceslices", "the devices of DRA are not listed")
+        return DraLists([], [], [told])
     try:
         claims: Listing[ResourceClaim] = _read(api, "resourceclaims", f"{DRA}/{version}/resourceclaims", deadline)
     except (ForbiddenError, NotThereError):
-        return DraLists(slices.items, None, slices.warnings)
+        told = _unreadable("dra_unreadable", "resourceclaims", "what of DRA's devices is free is unknown")
+        return DraLists(slices.items, None, [*slices.warnings, told])
     return DraLists(slices.items, claims.items, slices.warnings + claims.warnings)
+
+
+def pods_unreadable() -> InventoryWarning:
+    """What an inventory says where the pods may not be read."""
+    return _unreadable("pods_unreadable", "pods", "what is free is unknown")
+
+
+def _unreadable(code: str, what: str, so: str) -> InventoryWarning:
+    return InventoryWarning(code=code, message=f"{what} may not be read (403), so {so}; {ROLE}")
 
 
 def _served_versions(api: Api, deadline: float) -> set[str]:

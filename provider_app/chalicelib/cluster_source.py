@@ -5,6 +5,7 @@ from datetime import datetime
 from chalicelib.cluster_access import configure
 from chalicelib.cluster_calls import Api
 from chalicelib.cluster_inventory import Cluster, inventory_of
+from chalicelib.cluster_lists import pods_unreadable
 from chalicelib.cluster_reader import ClusterLists, ClusterReader
 from chalicelib.kubernetes_inventory import KubernetesInventory
 from chalicelib.provider_settings import ProviderSettings
@@ -24,11 +25,12 @@ def cluster_source(settings: ProviderSettings) -> KubernetesInventory:
 def cluster_of(lists: ClusterLists, provider_id: str) -> Cluster:
     """What the decoder takes, of what the lists said."""
     pods = lists.pods
+    of_pods = [pods_unreadable()] if pods is None else pods.warnings
     return Cluster(
         provider_id=provider_id,
         nodes=lists.nodes.items,
         pods=None if pods is None else pods.items,
         slices=lists.dra.slices,
         claims=lists.dra.claims,
-        warnings=[*lists.nodes.warnings, *(pods.warnings if pods else []), *lists.dra.warnings],
+        warnings=[*lists.nodes.warnings, *of_pods, *lists.dra.warnings],
     )

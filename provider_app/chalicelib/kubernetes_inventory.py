@@ -14,6 +14,7 @@ from fedcompute.errors import unavailable
 from fedcompute.inventory import Inventory
 from fedcompute.inventory import Warning as InventoryWarning
 from fedcompute.text import clean
+from fedcompute.web import note
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class KubernetesInventory:
         try:
             reading = (running or mine).result()
         except ClusterError as error:
+            note(cluster=error.detail)
             return _before(last, now - timedelta(milliseconds=max_age_ms), error)
         return Observation(reading.encoded, reading.observed_at)
 

@@ -190,7 +190,7 @@ def test_nodes_that_may_not_be_read_are_told_with_what_to_do(lab: Lab) -> None:
     lab.fault(api_server.refuses(403, NODES))
 
     assert detail_of(lab.reader()) == (
-        "The API server forbids reading nodes (403); give its account the role in infra/kubernetes."
+        "The API server forbids reading nodes (403); give the account the role in infra/kubernetes."
     )
 
 
@@ -227,6 +227,7 @@ def test_claims_that_may_not_be_read_are_unknown(lab: Lab) -> None:
     read = lab.reader().read().dra
 
     assert (names(read.slices), read.claims) == (["s"], None)
+    assert [warning.code for warning in read.warnings] == ["dra_unreadable"]
 
 
 def test_slices_that_may_not_be_read_are_told(lab: Lab) -> None:
