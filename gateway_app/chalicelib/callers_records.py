@@ -76,7 +76,8 @@ class CallersRecords:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
         def confirmed(record: ProviderRecord) -> ProviderRecord:
-            if record.base_url != checked.base_url or record.verified_at is not None:
+            is_as_checked = (record.base_url, record.created_at) == (checked.base_url, checked.created_at)
+            if not is_as_checked or record.verified_at is not None:
                 return record  # changed while it was checked: what passed is not what is there
             return record.model_copy(update={"verified_at": now, "enabled": True})
 

@@ -124,6 +124,22 @@ def test_confirmation_is_in_the_audit(keyed, lab, admin, capsys):
     assert '"action":"confirm","provider_id":"provider-a","version_from":1,"version_to":2' in capsys.readouterr().err
 
 
+def test_check_confirms_only_what_it_checked(keyed, lab, admin):
+    record = keyed.add(admin, "provider-a", lab.base_url)
+    lab.keys = [record["key"]]
+
+    def move_meanwhile(headers, body):
+        keyed.module.gateway.registry.replace(
+            "provider-a", lambda record: record.model_copy(update={"base_url": "http://127.0.0.1:1"})
+        )
+        return headers, body
+
+    lab.spoil = move_meanwhile
+
+    assert check(keyed, admin)["outcome"] == "ok"
+    assert (read(keyed, admin)["enabled"], read(keyed, admin)["verified_at"]) == (False, None)
+
+
 def unsigned(headers, body):
     return {"ETag": headers["ETag"]}, body
 
