@@ -92,7 +92,7 @@ class Transfer:
 
     def _open_socket(self, purpose: int, address: Any) -> Any:  # noqa: ARG002 (libcurl's signature)
         host, port = address.addr[:2]
-        self._blocked = self._policy.refusal(host, port)
+        self._blocked = self._policy.refusal(host, port, self._asked[0] if self._asked is not None else "")
         if self._blocked is not None:
             return pycurl.SOCKET_BAD
         return Opened(socket.socket(address.family, address.socktype, address.protocol))
