@@ -44,7 +44,7 @@ function verdict(parameters, answer) {
   const facts = [`${counted(nodes, "node")} compared`, `${answered} of ${counted(providers.length, "provider")} answered`, duration(ms)];
   return el(`header.verdict.is-${feasibility}`, {},
     el("div.verdict-words", {},
-      el("h1", { tabindex: "-1" }, title),
+      el("h1", {}, title),
       text && el("p", {}, text),
       el("p.verdict-facts", {}, facts.map((fact) => el("span", {}, fact))),
     ),

@@ -62,7 +62,7 @@ export class AskingView {
       this.fold(true);
     } catch (error) {
       if (error.name === "AbortError") return;
-      fill(this.results, failure(error, () => this.show(view, parameters)));
+      fill(this.results, el("h1.unseen", {}, "No answer"), failure(error, () => this.show(view, parameters)));
       this.form.showFaults(faultsOf(error));
     } finally {
       if (!signal.aborted) this.results.removeAttribute("aria-busy");
@@ -72,7 +72,7 @@ export class AskingView {
   /** Keeps an earlier answer in sight, dimmed, until the next one is there. */
   wait() {
     this.results.setAttribute("aria-busy", "true");
-    if (!this.results.querySelector(".verdict")) fill(this.results, loading("the answer", 6));
+    if (!this.results.querySelector(".verdict")) fill(this.results, el("h1.unseen", {}, "Waiting for the answer"), loading("the answer", 6));
   }
 
   /** On a phone the form makes room for what stands below it. */
@@ -84,7 +84,7 @@ export class AskingView {
     const preset = ({ name, about, parameters }) =>
       el("li", {}, el("a.preset", { href: hashOf(this.view, parameters) }, el("b", {}, name), el("span", {}, about)));
     return el("section.welcome", {},
-      el("h1", { tabindex: "-1" }, this.view === "compare" ? "How would each strategy choose?" : "Where can this job run now?"),
+      el("h1", {}, this.view === "compare" ? "How would each strategy choose?" : "Where can this job run now?"),
       el("p", {}, this.view === "compare"
         ? "One request, ranked in four ways, side by side."
         : "Every provider of the federation is asked at once. Nothing is reserved or started."),

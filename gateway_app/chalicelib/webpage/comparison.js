@@ -33,14 +33,14 @@ export function comparisonView(parameters, answers) {
   return [
     el("header.verdict.is-feasible", {},
       el("div.verdict-words", {},
-        el("h1", { tabindex: "-1" }, `${counted(answers[0].total_candidates, "node")}, four opinions`),
+        el("h1", {}, `${counted(answers[0].total_candidates, "node")}, four opinions`),
         el("p.verdict-facts", {}, el("span", {}, agreement(answers)), answers.some(({ partial }) => partial) && el("span", {}, "not every provider answered")),
       ),
     ),
     el("ul.winners", {}, STRATEGIES.map((strategy, index) => winner(strategy, answers[index].candidates[0], parameters))),
     el("section.block", { "aria-labelledby": id },
       el("div.block-head", {}, el("h2", { id }, "Rank and score"), el("span.block-note", {}, rows.length > MOST_ROWS ? `the first ${MOST_ROWS} of ${rows.length}` : "ordered by best rank")),
-      el("div.scroll", { role: "region", "aria-labelledby": id, tabindex: "0" }, matrix(rows.slice(0, MOST_ROWS))),
+      el("div.scroll", { role: "group", "aria-labelledby": id, tabindex: "0" }, matrix(rows.slice(0, MOST_ROWS))),
     ),
   ];
 }

@@ -3,7 +3,7 @@
 import { call } from "./api.js";
 import { bar } from "./bars.js";
 import { el, fill, freshId, icon, speak } from "./dom.js";
-import { failure, loading, nothing } from "./notices.js";
+import { failure, loading, nothing, pageTitle } from "./notices.js";
 import { outcomeTable } from "./outcomes.js";
 import { hashOf } from "./routes.js";
 import { cores, count, counted, size, sizeOfMib } from "./units.js";
@@ -15,22 +15,21 @@ export class FederationView {
   }
 
   async show() {
-    if (!this.root.querySelector(".tiles")) fill(this.root, loading("the federation", 8));
+    if (!this.root.querySelector(".tiles")) fill(this.root, pageTitle("Federation"), loading("the federation", 8));
     this.root.setAttribute("aria-busy", "true");
     try {
       const { body } = await call("GET", "/api/v1/resources");
       fill(this.root, this.overview(body));
       speak(`${counted(body.totals.nodes, "node")} of ${counted(body.by_provider.length, "provider")}.`);
     } catch (error) {
-      fill(this.root, failure(error, () => this.show()));
+      fill(this.root, pageTitle("Federation"), failure(error, () => this.show()));
     }
     this.root.removeAttribute("aria-busy");
   }
 
   overview(found) {
     const { totals, providers, partial, observed_at: at } = found;
-    const head = el("header.page-head", {},
-      el("h1", { tabindex: "-1" }, "Federation"),
+    const head = pageTitle("Federation",
       el("span.page-note", {}, `${counted(totals.nodes, "node")}, asked at ${new Date(at).toLocaleTimeString()}`),
       el("button", { type: "button", click: () => this.show() }, icon("refresh"), "Refresh"),
     );
@@ -105,7 +104,7 @@ function table(title, columns, rows) {
   const id = freshId("table");
   return el("section.block", { "aria-labelledby": id },
     el("div.block-head", {}, el("h2", { id }, title)),
-    el("div.scroll", { role: "region", "aria-labelledby": id, tabindex: "0" },
+    el("div.scroll", { role: "group", "aria-labelledby": id, tabindex: "0" },
       el("table", {},
         el("thead", {}, el("tr", {}, columns.map((column, index) => el(index ? "th.number" : "th", { scope: "col" }, column)))),
         el("tbody", {}, rows),

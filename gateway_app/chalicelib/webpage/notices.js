@@ -3,6 +3,11 @@
 import { heldKey, holdKey } from "./api.js";
 import { el, freshId } from "./dom.js";
 
+/** A view's heading, with what stands beside it. */
+export function pageTitle(title, ...beside) {
+  return el("header.page-head", {}, el("h1", {}, title), beside);
+}
+
 /** Grey lines where something will stand. */
 export function loading(what, rows = 4) {
   return el("div.loading", { role: "status", "aria-label": `Loading ${what}` },

@@ -31,7 +31,7 @@ export function outcomeTable(providers, { hasCandidates = true } = {}) {
   const answered = providers.filter(isAnswered).length;
   return el("section.block", { "aria-labelledby": id },
     el("div.block-head", {}, el("h2", { id }, "Providers asked"), el("span.block-note", {}, `${answered} of ${providers.length} answered`)),
-    el("div.scroll", { role: "region", "aria-labelledby": id, tabindex: "0" },
+    el("div.scroll", { role: "group", "aria-labelledby": id, tabindex: "0" },
       el("table.outcomes", {},
         el("thead", {}, el("tr", {},
           el("th", { scope: "col" }, "Provider"),

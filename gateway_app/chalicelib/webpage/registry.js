@@ -3,7 +3,7 @@
 import { allRecords, call, recordPath } from "./api.js";
 import { checkResult } from "./checks.js";
 import { el, fill, icon, speak } from "./dom.js";
-import { failure, loading, nothing, state } from "./notices.js";
+import { failure, loading, nothing, pageTitle, state } from "./notices.js";
 import { confirmRemoval, editRecord, registerRecord } from "./record_dialogs.js";
 import { counted, duration, moment } from "./units.js";
 
@@ -14,12 +14,12 @@ export class RegistryView {
   }
 
   async show() {
-    if (!this.root.querySelector(".records")) fill(this.root, loading("the providers", 5));
+    if (!this.root.querySelector(".records")) fill(this.root, pageTitle("Providers"), loading("the providers", 5));
     this.root.setAttribute("aria-busy", "true");
     try {
       this.list(await allRecords());
     } catch (error) {
-      fill(this.root, failure(error, () => this.show()));
+      fill(this.root, pageTitle("Providers"), failure(error, () => this.show()));
     }
     this.root.removeAttribute("aria-busy");
   }
@@ -27,8 +27,7 @@ export class RegistryView {
   list(records) {
     const register = () => el("button.primary", { type: "button", click: () => registerRecord(() => this.show()) }, icon("plus"), "Register a provider");
     fill(this.root,
-      el("header.page-head", {},
-        el("h1", { tabindex: "-1" }, "Providers"),
+      pageTitle("Providers",
         el("span.page-note", {}, `${records.filter(({ enabled }) => enabled).length} of ${records.length} enabled`),
         records.length ? register() : null,
       ),
