@@ -40,7 +40,7 @@ undeploy: $(INSTALLED) ## Remove what make deploy made at TARGET
 urls: $(INSTALLED) ## Where everything that is deployed answers
 	@$(RUN) scripts.urls
 
-.PHONY: build test test-race test-e2e verify
+.PHONY: build test test-race test-e2e test-ui verify
 build: $(INSTALLED) ## Package both apps, the layer and the wheel into build/
 	@$(RUN) scripts.build
 
@@ -52,6 +52,9 @@ test-race: $(INSTALLED) ## Run the concurrency stress tests, many rounds
 
 test-e2e: $(INSTALLED) $(EMULATOR_INSTALLED) ## Run the end-to-end tests against running processes
 	@$(RUN) scripts.e2e
+
+test-ui: $(INSTALLED) $(EMULATOR_INSTALLED) ## Run the web page's tests in Chromium
+	@$(RUN) pytest -m ui tests/ui
 
 verify: $(INSTALLED) ## Check format, lint, types, imports, tests, packages
 	@$(RUN) scripts.verify

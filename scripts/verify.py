@@ -50,7 +50,7 @@ def checks() -> list[Check]:
             if shell
             else []
         ),
-        Check("tests", (*PYTEST, "-n", "2", "-m", "not e2e and not stress"), "the hermetic tests", live=True),
+        Check("tests", (*PYTEST, "-n", "2", "-m", "not e2e and not stress and not ui"), "the hermetic tests", live=True),
         Check("race", (*PYTEST, "-m", "stress"), "the stress tests", {"STRESS_ROUNDS": RACE_ROUNDS}, live=True),
         Check("build", (sys.executable, "-m", "scripts.build"), "packages, layer and wheel", live=True),
     ]
@@ -68,7 +68,9 @@ def main(names: Sequence[str]) -> int:
         return 2
     chosen = [one for one in every if one.name in names] if names else [one for one in every if one.name not in skipped]
     if any(one.name == "tests" for one in chosen):
-        console.print("Not among the tests: end-to-end ones (make test-e2e) and stress ones (make test-race).")
+        console.print(
+            "Not among the tests: end-to-end ones (make test-e2e), the page's (make test-ui) and stress ones (make test-race)."
+        )
     for check in chosen:
         if not passes(check):
             return 1
