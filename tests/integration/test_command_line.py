@@ -332,6 +332,26 @@ def test_provider_that_does_not_answer_is_registered_and_that_is_said(served: Se
     assert "fedcompute providers check lab-x" in result.stderr
 
 
+@pytest.mark.parametrize("output_format", ["table", "name", "json"])
+def test_key_that_is_shown_once_is_never_lost(output_format: str) -> None:
+    body = b'{"id": "lab-k", "enabled": false, "version": 1, "key": "a2V5"}'
+
+    with serving(always(201, body)) as served:
+        result = run("providers", "add", "lab-k", "http://lab.test", "-g", served.url, "-o", output_format)
+
+    assert result.exit_code == 0
+    assert "a2V5" in result.stdout + result.stderr
+    assert "fedcompute providers check lab-k" in result.stderr
+    assert len(served.asked) == 1
+
+
+def test_provider_that_has_to_pass_a_check_first_is_not_said_to_be_enabled() -> None:
+    with serving(always(200, b'{"id": "lab-k", "enabled": false, "version": 1}')) as served:
+        result = run("providers", "enable", "lab-k", "-g", served.url)
+
+    assert result.stdout == "lab-k stays disabled until it has passed: fedcompute providers check lab-k\n"
+
+
 def test_check_exits_with_1_where_one_does_not_answer_well(
     served: Served, gateway: Gateway, fleet: ProviderFleet
 ) -> None:

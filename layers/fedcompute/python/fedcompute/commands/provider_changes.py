@@ -46,9 +46,9 @@ def add(provider_id: str, url: str, gateway: str | None, output: str, *, no_chec
     with connect(gateway) as client:
         record = client.register(body)
         show(record_view(record), output)
-        if record.key:
-            note("The key is shown this once; give it to the provider as PROVIDER_KEY.")
-        if not no_check:
+        if record.key is not None:
+            _tell_key(record, output)
+        elif not no_check:
             _tell_check(client, provider_id)
 
 
@@ -82,9 +82,9 @@ def edit(context: click.Context, /, provider_id: str, gateway: str | None, outpu
 @provider_argument(many=True)
 @gateway_option
 def enable(ids: Sequence[str], gateway: str | None) -> None:
-    """Let searches ask these providers."""
+    """Let searches ask these providers. Where providers have keys, one must have passed a check before."""
     with connect(gateway) as client:
-        for_each(ids, lambda one: f"{client.patch(one, {'enabled': True}).id} is enabled")
+        for_each(ids, lambda one: _enabled(client.patch(one, {"enabled": True})))
 
 
 @click.command()
@@ -114,6 +114,22 @@ def remove(ids: Sequence[str], gateway: str | None, *, yes: bool) -> None:
 
 
 _FLAG_OF = {"name": "name", "base_url": "url", "timeout_ms": "timeout"}
+
+
+def _tell_key(record: "Record", output: str) -> None:
+    """What comes between registering a provider that has a key and asking it."""
+    shown = f" It is {record.key}." if output in ("csv", "name") else ""
+    note(
+        f"The provider's key is shown this once.{shown} Give it to the provider as PROVIDER_KEY; "
+        f"searches ask it once it has passed: fedcompute providers check {record.id}"
+    )
+
+
+def _enabled(record: "Record") -> str:
+    """Whether searches ask it now; to ask for that is not enough where a check has to pass first."""
+    if record.enabled:
+        return f"{record.id} is enabled"
+    return f"{record.id} stays disabled until it has passed: fedcompute providers check {record.id}"
 
 
 def _tell_check(client: "Client", provider_id: str) -> None:

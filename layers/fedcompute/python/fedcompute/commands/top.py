@@ -61,17 +61,19 @@ def _view(answer: Resources) -> View:
 def _watch(client: "Client", every: int) -> None:
     from rich.live import Live
 
+    from fedcompute.commands.tables import is_wide
+
     screen = console()
     with Live(console=screen, screen=screen.is_terminal, auto_refresh=False) as live:
         try:
             while True:
-                live.update(_frame(client), refresh=True)
+                live.update(_frame(client, wide=is_wide(screen)), refresh=True)
                 time.sleep(every)
         except KeyboardInterrupt:
             return
 
 
-def _frame(client: "Client") -> "RenderableType":
+def _frame(client: "Client", *, wide: bool) -> "RenderableType":
     """What is on the screen now; a gateway that is away is told there, since it may come back."""
     from rich.console import Group
     from rich.text import Text
@@ -80,6 +82,6 @@ def _frame(client: "Client") -> "RenderableType":
 
     at = Text(f"{client.url}  {time.strftime('%H:%M:%S')}  Ctrl-C ends\n", style="dim")
     try:
-        return Group(at, *overview(client.resources(), is_terminal=True))
+        return Group(at, *overview(client.resources(), wide=wide, is_terminal=True))
     except GatewayError as error:
         return Group(at, *(Text(line, style="red") for line in lines(error)))
