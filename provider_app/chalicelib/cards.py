@@ -88,7 +88,8 @@ def _largest_free(card: Card, held: Use | None, memory: int | None) -> int | Non
 def _slots(card: Card, held: Use | None) -> int | None:
     if held is None:
         return None
-    left = max(0, card.slots - held.slots)
+    taken = max(held.slots, _cores_held(card, held)) if card.unit == "bits" else held.slots  # a slot is a core there
+    left = max(0, card.slots - taken)
     return left if card.slot_bound is None else min(left, max(0, card.slot_bound - held.slots))
 
 

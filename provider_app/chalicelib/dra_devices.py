@@ -40,7 +40,10 @@ def dra_devices(pool: DraPool, held: Held | None) -> Iterator[tuple[str, Device]
         else:
             standing.append(device)
     for together in cut.values():
-        yield _cut_card(pool, together, held)
+        if _fit_together(pool, together):
+            standing += together
+        else:
+            yield _cut_card(pool, together, held)
     yield from _standing(pool, standing, held)
 
 
@@ -101,6 +104,11 @@ def _cut_card(pool: DraPool, together: list[DraDevice], held: Held | None) -> tu
     largest = min(largest, card.memory or 0, largest if memory is None else memory)
     mode = "mig" if card not in busy else None
     return card.node, _device(pool, card, _Left(memory, largest, percent, int(bool(fitting))), mode=mode)
+
+
+def _fit_together(pool: DraPool, together: list[DraDevice]) -> bool:
+    """Whether devices of one set of counters stand beside one another, rather than for one another."""
+    return min(_counters_left(pool, together).values(), default=0) >= 0
 
 
 def _counters_left(pool: DraPool, busy: Iterable[DraDevice]) -> dict[tuple[str, str], int]:

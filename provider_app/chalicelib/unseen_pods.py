@@ -29,15 +29,17 @@ def charge_unseen(
 ) -> None:
     """Charges `uses` with what pods without an allocation ask for (`asked`), as far as the card is beyond doubt."""
     for amounts in asked:
-        count = units(amounts.get(by.count, 0))
-        if count == 0:
+        count, memory, cores = (units(amounts.get(name, 0)) for name in (by.count, by.memory, by.cores))
+        if not (count or memory or cores) or not cards:
             continue
-        if all(card.slots == 1 for card in cards) or by.count == "aws.amazon.com/neuron":
-            _take_whole(cards, uses, count)
+        if cards[0].unit == "bits":
+            _take_cores(cards, uses, count * cards[0].slots or cores)
+        elif all(card.slots == 1 for card in cards):
+            _take_whole(cards, uses, count or 1)
         elif len(cards) == 1:
             _take_part(cards[0], uses.setdefault(cards[0].id, Use()), amounts, by)
         else:
-            told = f"{by.count}: a live pod asks for {count} and no allocation says of which cards"
+            told = f"{by.count}: a live pod asks for {count or 1} and no allocation says of which cards"
             findings.add("unseen_pod", told)
 
 
@@ -49,6 +51,17 @@ def _take_whole(cards: list[Card], uses: dict[str, Use], count: int) -> None:
             count -= 1
 
 
+def _take_cores(cards: list[Card], uses: dict[str, Use], count: int) -> None:
+    """Any free cores, a slot each, from the last card on."""
+    for card in reversed(cards):
+        use = uses.setdefault(card.id, Use())
+        for bit in range(card.slots):
+            if count > 0 and not use.cores >> bit & 1:
+                use.cores |= 1 << bit
+                use.slots += 1
+                count -= 1
+
+
 def _take_part(card: Card, use: Use, amounts: Amounts, by: AskedBy) -> None:
     """As HAMi's scheduler would: who names no memory gets all of it, and all cores unless they are named."""
     whole = card.memory_mib or 0
@@ -57,6 +70,6 @@ def _take_part(card: Card, use: Use, amounts: Amounts, by: AskedBy) -> None:
     cores = units(amounts.get(by.cores, 0))
     if by.cores.startswith("amd.com/"):
         cores = cores * card.cores // 100  # asked for in percent, booked in compute units
-    use.slots += units(amounts.get(by.count, 0))
+    use.slots += units(amounts.get(by.count, 0)) or 1
     use.memory_mib += memory or whole
     use.cores += cores or (0 if memory else card.cores)

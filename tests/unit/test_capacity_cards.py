@@ -62,11 +62,11 @@ def test_neuron_has_a_slot_per_core_and_no_memory_that_anybody_tells():
     assert {(total(one), free(one)) for one in found.values()} == {((None, 100, 2), (None, 100, 2))}
 
 
-@pytest.mark.parametrize(("mask", "percent"), [(1, 50), (2, 50), (3, 0)])
-def test_neuron_cores_are_bits(mask, percent):
+@pytest.mark.parametrize(("mask", "percent", "slots"), [(1, 50, 1), (2, 50, 1), (3, 0, 0)])
+def test_neuron_cores_are_bits(mask, percent, slots):
     held = hami_pod(f"n0-AWSNeuron-0,AWSNeuron,0,{mask}:;", key="hami.io/aws-neuron-devices-allocated")
 
-    assert free(devices(found_on(NEURON, held))["n0-AWSNeuron-0"])[1] == percent
+    assert free(devices(found_on(NEURON, held))["n0-AWSNeuron-0"]) == (None, percent, slots)
 
 
 def test_both_neuron_cores_may_be_held_by_two_pods():
@@ -76,6 +76,28 @@ def test_both_neuron_cores_may_be_held_by_two_pods():
     ]
 
     assert free(devices(found_on(NEURON, *held))["n0-AWSNeuron-0"]) == (None, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("limits", "left"),
+    [
+        ({"aws.amazon.com/neuroncore": "1"}, [2, 1]),
+        ({"aws.amazon.com/neuroncore": "3"}, [1, 0]),
+        ({"aws.amazon.com/neuron": "1"}, [2, 0]),
+        ({"aws.amazon.com/neuron": "9"}, [0, 0]),
+    ],
+)
+def test_neuron_cores_of_pods_that_hami_never_saw_are_taken_whichever_they_are(limits, left):
+    found = found_on(NEURON, pod(limits=limits))
+
+    assert [one.slots_available for one in only_node(found).devices] == left
+
+
+def test_part_of_a_cambricon_card_may_be_asked_for_without_counting_cards():
+    one = {"cambricon.com/mlu.smlu.vcore": "100", "cambricon.com/mlu.smlu.vmemory": "96"}
+    limits = {"cambricon.com/mlu.smlu.vcore": "25", "cambricon.com/mlu.smlu.vmemory": "10"}
+
+    assert free(devices(found_on(one, pod(limits=limits)))["n0-cambricon-mlu-0"]) == (24576 - 2560, 75, 99)
 
 
 @pytest.mark.parametrize(

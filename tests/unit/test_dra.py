@@ -283,6 +283,18 @@ def test_counters_may_stand_in_a_slice_of_their_own():
     assert free(found) == (35 * GIB, 85, 1)
 
 
+def test_slices_that_all_find_room_at_once_stand_and_are_a_device_each():
+    slices = [mig(number, memory="5Gi", consumesCounters=takes("5Gi", 14, number)) for number in (0, 1)]
+    shared = [{"name": "gpu-0-counter-set", "counters": takes("40Gi", 98, *range(8))[0]["counters"]}]
+
+    found = devices(found_of(resource_slice(*slices, sharedCounters=shared), claims=[claim("gpu-0-mig-1g5gb-19-1")]))
+
+    assert {name: (one.card, free(one)) for name, one in found.items()} == {
+        "MIG-0": ("GPU-0", (5 * GIB, None, 1)),
+        "MIG-1": ("GPU-0", (0, None, 0)),
+    }
+
+
 # Pools
 
 
