@@ -50,7 +50,9 @@ def checks() -> list[Check]:
             if shell
             else []
         ),
-        Check("tests", (*PYTEST, "-n", "2", "-m", "not e2e and not stress and not ui"), "the hermetic tests", live=True),
+        Check(
+            "tests", (*PYTEST, "-n", "2", "-m", "not e2e and not stress and not ui"), "the hermetic tests", live=True
+        ),
         Check("race", (*PYTEST, "-m", "stress"), "the stress tests", {"STRESS_ROUNDS": RACE_ROUNDS}, live=True),
         Check("build", (sys.executable, "-m", "scripts.build"), "packages, layer and wheel", live=True),
     ]
