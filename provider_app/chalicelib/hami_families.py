@@ -30,6 +30,7 @@ class Family:
     cores: str = ""
     unit: CoreUnit = "percent"
     whole_core: bool = False  # the scheduler takes devcore for 100, whatever is registered
+    percent_note: str = ""  # a node's annotation that says "true" where its cards count in percent all the same
     mode: str | None = None  # where none is written
     form: Form = "records"
     slots_are_allocatable: bool = False  # kubelet's count is the sum of the healthy cards' slots
@@ -53,6 +54,7 @@ FAMILIES: tuple[Family, ...] = (
         "huawei.com/{chip}-memory",
         cores="huawei.com/{chip}-core",
         unit="parts",
+        percent_note="hami-vnpu-core",
     ),
     Family(
         "Iluvatar",

@@ -66,13 +66,13 @@ def _register(key: str, named: RegisterKey, node: ClusterNode, now: datetime, fi
     family = named.family
     notes = node.metadata.annotations or {}
     register = Register(key, family, *_counted(named, node))
-    parts_are_percent = notes.get("hami-vnpu-core", "").lower() == "true"
+    in_percent = family.whole_core or notes.get(family.percent_note, "").lower() == "true"
     for record in records_of(notes[key], family.form):
         if isinstance(record, str):
             findings.add("bad_register", f"{key}: {record}")
             register.bad = True
         else:
-            register.cards.append(_card(record, register, node, parts_are_percent))
+            register.cards.append(_card(record, register, node, in_percent=in_percent))
     register.stale = _is_stale(register, named, node, now, findings)
     for card in register.cards:
         card.healthy = card.healthy and not register.stale
@@ -87,9 +87,8 @@ def _register(key: str, named: RegisterKey, node: ClusterNode, now: datetime, fi
     return register
 
 
-def _card(record: Record, register: Register, node: ClusterNode, parts_are_percent: bool) -> Card:
+def _card(record: Record, register: Register, node: ClusterNode, *, in_percent: bool) -> Card:
     family = register.family
-    whole = family.whole_core or (family.unit == "parts" and family.vendor == "Huawei" and parts_are_percent)
     return Card(
         id=f"{node.metadata.name}-{record.id}" if family.form == "enflame" else record.id,
         vendor=family.vendor,
@@ -97,8 +96,8 @@ def _card(record: Record, register: Register, node: ClusterNode, parts_are_perce
         model=_shown(plain(record.model)),
         slots=record.slots,
         memory_mib=record.memory_mib or None,  # no card has none: such a record says that its plugin could not tell
-        cores=100 if whole else record.cores,
-        unit="percent" if whole else family.unit,
+        cores=100 if family.whole_core else record.cores,
+        unit="percent" if in_percent else family.unit,
         healthy=record.healthy,
         index=record.index,
         numa=record.numa,
