@@ -1,6 +1,8 @@
 """Where a deployment goes, and everything that differs between the emulator, LocalStack and AWS: here and nowhere else."""
 
+import json
 import os
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +18,7 @@ from scripts.settings import Settings
 from scripts.terminal import Failure
 
 NAMES = ("emulator", "localstack", "aws")
-# Where infra/localstack/compose.yaml puts LocalStack and the host, as functions in containers see them.
-COMPOSE_ENDPOINT = "http://172.31.66.2:4566"
-COMPOSE_HOST = "172.31.66.1"
+CONTAINER = "fedcompute-localstack"  # as infra/localstack/compose.yaml names it
 
 
 @dataclass(frozen=True)
@@ -95,28 +95,46 @@ def find(configured: Settings, environment: Mapping[str, str] = os.environ) -> T
 def _localstack(environment: Mapping[str, str]) -> Target:
     """A LocalStack anywhere. In Docker its functions stand in containers, which see it, and this host, elsewhere."""
     endpoint = (environment.get("LOCALSTACK_ENDPOINT") or "http://127.0.0.1:4566").rstrip("/")
-    is_docker = _is_docker(endpoint)
-    inner = environment.get("LOCALSTACK_INNER_ENDPOINT") or (COMPOSE_ENDPOINT if is_docker else endpoint)
-    hosts = {inner.partition("://")[2].partition(":")[0], COMPOSE_HOST} if is_docker else set()
+    _check_answers(endpoint)
+    contained = _container(endpoint)
+    inner = environment.get("LOCALSTACK_INNER_ENDPOINT") or (f"http://{contained[0]}:4566" if contained else endpoint)
+    is_apart = inner != endpoint
+    hosts = {inner.partition("://")[2].rpartition(":")[0], *contained} if is_apart else ()
     return Target(
         "localstack",
         endpoint,
         inner,
         lays_layers=False,  # the community edition takes layers and does not lay them under functions
         auth="open",
-        provider_addresses="private" if is_docker else "any",
+        provider_addresses="private" if is_apart else "any",
         allowed_hosts=",".join(sorted(hosts)),
     )
 
 
-def _is_docker(endpoint: str) -> bool:
+def _check_answers(endpoint: str) -> None:
     try:
         with requests.Session() as session:
             session.trust_env = False
-            told = session.get(f"{endpoint}/_localstack/info", timeout=10).json()
-    except (requests.RequestException, ValueError) as error:
+            session.get(f"{endpoint}/_localstack/info", timeout=10).raise_for_status()
+    except requests.RequestException as error:
         raise Failure(
             f"No LocalStack answers at {endpoint}: docker compose -f infra/localstack/compose.yaml up -d --wait,"
             " or name another in LOCALSTACK_ENDPOINT."
         ) from error
-    return bool(told.get("is_docker"))
+
+
+def _container(endpoint: str) -> tuple[str, ...]:
+    """The addresses of the container of infra/localstack/compose.yaml and of this host, in the network of its functions.
+
+    None where the endpoint is not that container.
+    """
+    try:
+        command = ["docker", "inspect", CONTAINER]
+        told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ()
+    network = json.loads(told)[0]["NetworkSettings"]
+    ports = {binding["HostPort"] for binding in network["Ports"].get("4566/tcp") or ()}
+    if endpoint.rpartition(":")[2] not in ports:
+        return ()
+    return next((one["IPAddress"], one["Gateway"]) for one in network["Networks"].values())
