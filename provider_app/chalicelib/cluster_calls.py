@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from chalicelib.cluster_errors import ClusterError, TimedOutError, of_status, of_transport
+from chalicelib.cluster_errors import BrokenError, BusyError, ClusterError, TimedOutError, of_status, of_transport
 
 if TYPE_CHECKING:
     from kubernetes.client import Configuration
@@ -41,9 +41,20 @@ class Api:
 
     def get(self, path: str, query: Mapping[str, str], deadline: float, what: str) -> bytes:
         """The body of a 200, decompressed. `deadline` is of time.monotonic(); `what` names it in an error's words.
+        A server that is too busy and a connection that breaks get a second try.
 
         Raises: ClusterError.
         """
+        try:
+            return self._told(path, query, deadline, what)
+        except BusyError as busy:
+            self._cut.wait(min(busy.pause_s, max(0.0, deadline - time.monotonic())))
+        except BrokenError:
+            pass  # a connection that was kept may have been closed by whatever stands between
+        return self._told(path, query, deadline, what)
+
+    def _told(self, path: str, query: Mapping[str, str], deadline: float, what: str) -> bytes:
+        """One try, with every error in words."""
         try:
             return self._get(path, query, deadline, what)
         except ClusterError:

@@ -36,6 +36,16 @@ class ExpiredError(ClusterError):
     """410: the place in a list that was asked for is gone."""
 
 
+class BusyError(ClusterError):
+    """429: the server wants fewer calls; it may do so for this one after `pause_s`."""
+
+    pause_s = 1.0
+
+
+class BrokenError(ClusterError):
+    """The connection ended before the answer did; one that was kept may have been closed at the other end."""
+
+
 def of_status(status: int, what: str) -> ClusterError:
     """What an answer with this HTTP status means; `what` names what was read, in the plural."""
     match status:
@@ -48,7 +58,7 @@ def of_status(status: int, what: str) -> ClusterError:
         case 410:
             return ExpiredError(f"The list of {what} changed too fast to be read in pages (410).")
         case 429:
-            return ClusterError(f"The API server is too busy to list {what} (429).")
+            return BusyError(f"The API server is too busy to list {what} (429).")
         case _:
             return ClusterError(f"The API server answered {status} for {what}.")
 
@@ -70,7 +80,7 @@ def of_transport(error: BaseException, server: str, what: str) -> ClusterError:
         case named.SSLError() | ssl.SSLError():
             return ClusterError(f"TLS with the API server at {place} failed: {_tls_reason(error)}.")
         case _:
-            return ClusterError(f"The connection to the API server at {place} broke while {what} were read.")
+            return BrokenError(f"The connection to the API server at {place} broke while {what} were read.")
 
 
 def address(server: str) -> str:

@@ -108,6 +108,20 @@ def breaks_off(path: str) -> Fault:
     return fault
 
 
+def hangs_up(path: str, times: int) -> Fault:
+    """The connection's end, without an answer: what becomes of one that was kept for too long."""
+    left = [times]
+
+    def fault(handler: Handler, call: Call) -> bool:
+        if call.path != path or left[0] == 0:
+            return False
+        left[0] -= 1
+        handler.close_connection = True
+        return True
+
+    return fault
+
+
 def certificate(folder: Path) -> tuple[Path, ssl.SSLContext]:
     """A certificate for 127.0.0.1 that signs itself: its file, and a server's context with it."""
     key = ec.generate_private_key(ec.SECP256R1())

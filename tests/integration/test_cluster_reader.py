@@ -18,7 +18,7 @@ from kubernetes.config import incluster_config as in_cluster
 from chalicelib import cluster_lists
 from chalicelib.cluster_access import configure
 from chalicelib.cluster_calls import Api
-from chalicelib.cluster_errors import ClusterError, TimedOutError
+from chalicelib.cluster_errors import BusyError, ClusterError, TimedOutError
 from chalicelib.cluster_reader import ClusterReader
 from scripts.cluster_server import NODES, PODS, Cluster, kubeconfig, serving
 
@@ -289,10 +289,24 @@ def test_answer_that_breaks_off_is_told(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("code", [429, 500, 503])
-def test_server_in_trouble_is_told_with_its_status(lab: Lab, code: int) -> None:
+def test_server_in_trouble_is_told_with_its_status(lab: Lab, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BusyError, "pause_s", 0.0)
     lab.fault(api_server.refuses(code, NODES))
 
     assert str(code) in detail_of(lab.reader())
+
+
+def test_connection_that_was_closed_meanwhile_is_made_anew(lab: Lab) -> None:
+    lab.fault(api_server.hangs_up(NODES, times=1))
+
+    assert len(lab.reader().read().nodes.items) == 5
+
+
+def test_server_that_is_busy_for_a_moment_is_asked_again(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BusyError, "pause_s", 0.0)
+    lab.fault(api_server.refuses(429, NODES, times=1))
+
+    assert len(lab.reader().read().nodes.items) == 5
 
 
 def test_redirect_is_not_followed(lab: Lab) -> None:

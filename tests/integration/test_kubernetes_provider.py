@@ -2,6 +2,9 @@
 
 import importlib.util
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -239,3 +242,18 @@ def test_mode_without_a_kubeconfig_says_what_to_set(
 
     assert status == 503
     assert "KUBECONFIG" in body["detail"]
+
+
+def test_client_is_loaded_only_where_a_cluster_is_read() -> None:
+    code = "import sys, app; assert not {'kubernetes', 'urllib3', 'yaml'} & set(sys.modules), sys.modules.keys()"
+    folders = (str(FOLDER), str(FOLDER.parent / "layers" / "fedcompute" / "python"))
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": os.pathsep.join(folders)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr[-500:]
