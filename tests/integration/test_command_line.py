@@ -14,6 +14,7 @@ from fakes.gateway import Gateway
 from fakes.gateway_server import Served, always, calls_of, serving
 from fakes.inventories import a_device, a_node, an_inventory
 from fakes.provider_fleet import ProviderFleet
+from fakes.registry_table import a_record, fill
 from rich.cells import cell_len
 from rich.console import Console
 
@@ -387,9 +388,10 @@ def test_one_that_fails_keeps_none_of_the_others_from_its_turn(served: Served) -
     assert result.stderr.startswith("fedcompute: No provider has the id nope.")
 
 
-def test_list_of_several_pages_is_one_list_of_the_records_as_they_came(served: Served, gateway: Gateway) -> None:
-    for place in range(101):
-        gateway.register(f"many-{place:03}", "http://lab.test")
+def test_list_of_several_pages_is_one_list_of_the_records_as_they_came(
+    served: Served, dynamodb: Any, table: str
+) -> None:
+    fill(dynamodb, table, [a_record(f"many-{place:03}") for place in range(101)])
 
     result = run("providers", "list", "-o", "json")
 
