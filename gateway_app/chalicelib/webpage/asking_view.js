@@ -59,7 +59,6 @@ export class AskingView {
         fill(this.results, answerView(parameters, answer, signal, (relaxed) => this.ask(relaxed)));
         speak(verdictInWords(answer));
       }
-      this.fold(true);
     } catch (error) {
       if (error.name === "AbortError") return;
       fill(this.results, el("h1.unseen", {}, "No answer"), failure(error, () => this.show(view, parameters)));
@@ -72,6 +71,7 @@ export class AskingView {
   /** Keeps an earlier answer in sight, dimmed, until the next one is there. */
   wait() {
     this.results.setAttribute("aria-busy", "true");
+    this.fold(true);
     if (!this.results.querySelector(".verdict")) fill(this.results, el("h1.unseen", {}, "Waiting for the answer"), loading("the answer", 6));
   }
 

@@ -66,15 +66,15 @@ function usage(free, total) {
 }
 
 function byProvider(rows) {
-  return table("By provider", ["Provider", "Nodes", "Devices", "Unused", "GPU memory free", "Cores free", "Memory free"], rows.map((row) =>
+  return table("By provider", ["Provider", "GPU memory free", "Unused", "Devices", "Nodes", "Cores free", "Memory free"], rows.map((row) =>
     el("tr", {},
       el("th", { scope: "row" }, el("span.name", {}, row.provider_name), el("span.id", {}, row.provider_id)),
-      number(count(row.nodes)),
-      number(count(row.devices.count)),
+      share(sizeOfMib, row.devices.memory_available_mib, row.devices.memory_total_mib),
       number(count(row.devices.unused)),
-      share(sizeOfMib(row.devices.memory_available_mib), sizeOfMib(row.devices.memory_total_mib), row.devices.memory_available_mib, row.devices.memory_total_mib),
-      share(cores(row.cpu.available_millicores), cores(row.cpu.total_millicores), row.cpu.available_millicores, row.cpu.total_millicores),
-      share(size(row.memory.available_bytes), size(row.memory.total_bytes), row.memory.available_bytes, row.memory.total_bytes),
+      number(count(row.devices.count)),
+      number(count(row.nodes)),
+      share(cores, row.cpu.available_millicores, row.cpu.total_millicores),
+      share(size, row.memory.available_bytes, row.memory.total_bytes),
     ),
   ));
 }
@@ -86,17 +86,17 @@ function byModel(models, vendors) {
     ...models.filter((model) => model.vendor === vendor).map(({ model, devices: some }) =>
       deviceRow(model || "Unknown model", some, "tr", model ? { gpu: "1", vendor, model } : null)),
   ]);
-  return table("By vendor and model", ["Model", "Devices", "Healthy", "Unused", "Slots free", "GPU memory free"], rows);
+  return table("By vendor and model", ["Model", "GPU memory free", "Unused", "Devices", "Healthy", "Slots free"], rows);
 }
 
 function deviceRow(name, devices, kind, request) {
   return el(kind, {},
     el("th", { scope: "row" }, request ? el("a", { href: hashOf("search", request), title: `Search for ${name}` }, name) : name),
+    share(sizeOfMib, devices.memory_available_mib, devices.memory_total_mib),
+    number(count(devices.unused)),
     number(count(devices.count)),
     number(count(devices.healthy)),
-    number(count(devices.unused)),
     number(`${count(devices.slots_available)} / ${count(devices.slots_total)}`),
-    share(sizeOfMib(devices.memory_available_mib), sizeOfMib(devices.memory_total_mib), devices.memory_available_mib, devices.memory_total_mib),
   );
 }
 
@@ -117,6 +117,6 @@ function number(text) {
   return el("td.number", {}, text);
 }
 
-function share(freeText, totalText, free, total) {
-  return el("td.share", {}, el("div", {}, total ? [el("b", {}, freeText), ` / ${totalText}`] : "–"), total ? usage(free, total) : null);
+function share(show, free, total) {
+  return el("td.share", {}, el("div", {}, total ? [el("b", {}, show(free)), ` / ${show(total)}`] : "–"), total ? usage(free, total) : null);
 }
