@@ -1,12 +1,14 @@
 """Asks providers and reads what they answer, each as soon as it is there."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from chalicelib.calls import Call, Reply
+from chalicelib.circuit import Circuits, Skipped, Turn
 from chalicelib.fanout import Fanout
 from chalicelib.inventories import Answered, Inventories
 from chalicelib.signing import Signing
+from fedcompute.base_url import host_and_port
 from fedcompute.provider import ProviderRecord
 
 # Called in a thread of the fan-out for each provider that answered, while others are still being asked.
@@ -16,10 +18,17 @@ Consider = Callable[[Answered], None]
 class Asking:
     """The fan-out together with what a warm process knows."""
 
-    def __init__(self, fanout: Fanout, inventories: Inventories, signing: Signing | None = None) -> None:
+    def __init__(
+        self,
+        fanout: Fanout,
+        inventories: Inventories,
+        signing: Signing | None = None,
+        circuits: Circuits | None = None,
+    ) -> None:
         self._fanout = fanout
         self._inventories = inventories
         self._signing = signing
+        self._circuits = circuits or Circuits()
 
     def ask(
         self,
@@ -31,9 +40,11 @@ class Asking:
     ) -> list[Answered]:
         """One answer per provider, in the order of the records, by `deadline` (monotonic seconds).
 
+        `is_fresh`: ask for all that they have, also those that keep failing.
         Raises: 503 `not_ready` where calls are signed and there is no key to sign with.
         """
         by_id = {record.id: record for record in records}
+        turns = {record.id: self._circuits.begin(record, is_forced=is_fresh) for record in records}
         answers: dict[str, Answered] = {}
 
         def deliver(call: Call, reply: Reply) -> None:
@@ -41,14 +52,33 @@ class Asking:
             if self._signing is not None:
                 reply = self._signing.checked(call, reply, record)
             answered = self._inventories.judge(record, reply, datetime.now(UTC))
+            self._circuits.end(record, turns[record.id], answered.entry.outcome)
             if answered.inventory is not None:
                 consider(answered)
             answers[call.provider_id] = answered
 
-        calls = [self._call_for(record, is_fresh=is_fresh) for record in records]
+        calls = []
+        for record in records:
+            turn = turns[record.id]
+            if turn.skipped is not None:
+                answers[record.id] = self._inventories.judge(record, _not_asked(turn.skipped), datetime.now(UTC))
+            else:
+                calls.append(self._call_for(record, turn, is_fresh=is_fresh))
         self._fanout.ask(calls, deadline, deliver)
         return [answers[record.id] for record in records]
 
-    def _call_for(self, record: ProviderRecord, *, is_fresh: bool) -> Call:
+    def _call_for(self, record: ProviderRecord, turn: Turn, *, is_fresh: bool) -> Call:
         call = self._inventories.call_for(record, is_fresh=is_fresh)
+        owner = record.owner or host_and_port(record.base_url)[0]
+        call = call._replace(owner=owner, is_failing=turn.is_failing)
         return call if self._signing is None else self._signing.signed(call, record)
+
+
+def _not_asked(skipped: Skipped) -> Reply:
+    retry_at = datetime.now(UTC) + timedelta(seconds=skipped.retry_in_s)
+    message = (
+        f"not asked: {skipped.failures} calls in a row failed, the last with {skipped.last_outcome}; "
+        "this process of the gateway tries it again at retry_at, and a check asks it at once"
+    )
+    text = retry_at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return Reply("circuit_open", message, retry_at=text)

@@ -35,7 +35,8 @@ OUTCOMES = (
 class Call(NamedTuple):
     """One provider to ask. `etag`: what the gateway holds already, to be revalidated; None: nothing.
 
-    `signed`: the headers that tell the provider who asks; None where AUTH=open.
+    `signed`: the headers that tell the provider who asks; None where AUTH=open. `owner`: with whose calls this one shares
+    connections where there are too few; those that are `is_failing`, failed last time, come last.
     """
 
     provider_id: str
@@ -43,6 +44,8 @@ class Call(NamedTuple):
     timeout_ms: int
     etag: str | None = None
     signed: Signed | None = None
+    owner: str = ""
+    is_failing: bool = False
 
 
 class Timings(NamedTuple):
@@ -67,3 +70,4 @@ class Reply(NamedTuple):
     observed_at: str | None = None
     timings: Timings = Timings(0, 0, 0, 0, 0)
     signed: Signed | None = None  # what a reply to a signed call says of itself; not checked yet
+    retry_at: str | None = None  # RFC 3339; when a provider that was not asked will be

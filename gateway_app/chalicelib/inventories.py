@@ -92,6 +92,7 @@ class Inventories:
             message=reply.message,
             took_ms=reply.took_ms,
             http_status=reply.http_status,
+            retry_at=reply.retry_at,
         )
         if surveyed is None:
             return Answered(record, entry, reply._replace(body=b""))

@@ -10,6 +10,7 @@ import pycurl
 from chalicelib.addresses import AddressPolicy
 from chalicelib.calls import Call, Reply
 from chalicelib.transfer import Transfer
+from chalicelib.turns import Turns
 
 # Called in the lane's thread, once per call, as soon as it has ended.
 Deliver = Callable[[Call, Reply], None]
@@ -46,17 +47,19 @@ class Lane:
     def run(self, calls: Sequence[Call], deadline: float, deliver: Deliver) -> None:
         """Make every call and deliver each reply. Ends at `deadline` (monotonic seconds), whatever happens."""
         self._forget_others(calls)
-        waiting = deque(calls)
+        turns = Turns(calls, self.connections)
         rounds = 0
         active: dict[pycurl.Curl, tuple[Call, Transfer]] = {}
         ended: deque[tuple[Call, Reply]] = deque()
         try:
-            while (waiting or active or ended) and time.monotonic() < deadline:
-                while waiting and len(active) < self.connections:
-                    self._begin(waiting.popleft(), deadline, active)
+            while (turns or active or ended) and time.monotonic() < deadline:
+                while turns and len(active) < self.connections:
+                    self._begin(turns.next(), deadline, active)
                 # Sockets first: a reply that is decoded now must not cost another its timeout.
                 is_busy = self._advance(0 if ended else self._patience(deadline))
-                ended.extend(self._ended(active))
+                for call, reply in self._ended(active):
+                    turns.ended(call)
+                    ended.append((call, reply))
                 rounds += 1
                 if ended and (not is_busy or rounds >= PATIENT_ROUNDS):
                     rounds = 0
@@ -71,7 +74,7 @@ class Lane:
             )
         for call, transfer in active.values():
             deliver(call, transfer.too_late())
-        for call in waiting:
+        for call in turns.left():
             deliver(call, Reply("deadline_exceeded", "still waiting for its turn at the search's deadline"))
 
     def close(self) -> None:
