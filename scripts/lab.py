@@ -5,7 +5,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from scripts import settings
+from scripts import processes, settings
 from scripts.services import NO_ACCOUNT, QUICK_RESOLVER, Service
 from scripts.settings import ROOT, Settings
 from scripts.terminal import Failure
@@ -32,9 +32,10 @@ PROVIDER_PORT = 8084
 
 def read() -> Settings:
     """The fleet's settings, with the lab's provider as one more service; KIND_LAB_PORT sets its port. Raises Failure."""
-    usual = settings.read()
+    remembered = {name: one.port for name, one in processes.recorded(settings.run_dir()).items()}
+    usual = settings.read(remembered=remembered)
     variable = settings.port_variable(PROVIDER)
-    text = os.environ.get(variable) or str(PROVIDER_PORT)
+    text = os.environ.get(variable) or str(remembered.get(PROVIDER, PROVIDER_PORT))
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65535):
         raise Failure(f"{variable}={text} is no port; give a number from 1 to 65535.")
     return replace(usual, ports={**usual.ports, PROVIDER: int(text)})
