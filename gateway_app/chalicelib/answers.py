@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 from pydantic import BaseModel
 
+from chalicelib.answer_size import fitting
 from chalicelib.callers import Caller
 from chalicelib.providers import ProviderPage
 from chalicelib.search import Found
@@ -26,7 +27,7 @@ def search_answer(found: Found, request: SearchRequest) -> Encoded:
     """200; or 503 with the same body where every provider was required and one is missing."""
     is_refused = request.partial == "require_all" and not found.is_complete
     found.answer["took_ms"] = found.clock.total_ms
-    body = msgspec.json.encode(found.answer)
+    body = fitting(found.answer)
     found.clock.lap("encode")
     headers = {"Server-Timing": found.clock.server_timing}
     if is_refused:
