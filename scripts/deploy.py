@@ -89,7 +89,7 @@ class Run:
 
     def __init__(self, target: Target, names: Names, built: build.Built, *, is_dry: bool) -> None:
         self.target, self.names, self.is_dry = target, names, is_dry
-        self.stacks = Stacks(target.client("cloudformation"), line, target.poll_s)
+        self.stacks = target.stacks()
         self.deployment = Deployment(target, names, built, self.apply)
         self.changed: list[str] = []
 

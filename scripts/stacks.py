@@ -40,9 +40,14 @@ class ChangeSet:
 
 
 class Stacks:
-    """The stacks of one account and region."""
+    """The stacks of one account and region.
 
-    def __init__(self, client: Any, tell: Tell, poll_s: float = 1.0) -> None:
+    `empty_means_unchanged`: LocalStack makes a change set without changes where AWS says that there are none. On AWS
+    such a change set changes outputs.
+    """
+
+    def __init__(self, client: Any, tell: Tell, poll_s: float = 1.0, *, empty_means_unchanged: bool = False) -> None:
+        self._empty_means_unchanged = empty_means_unchanged
         self._client = client
         self._tell = tell
         self._poll_s = poll_s
@@ -129,7 +134,11 @@ class Stacks:
             found = self._client.describe_change_set(ChangeSetName=identifier, StackName=stack)
             if found["Status"] == "CREATE_COMPLETE":
                 changes = tuple(sorted(_change(dict(one["ResourceChange"])) for one in found["Changes"]))
-                return ChangeSet(identifier, stack, is_new, changes)
+                made = ChangeSet(identifier, stack, is_new, changes)
+                if changes or is_new or not self._empty_means_unchanged:
+                    return made
+                self.drop(made)
+                return None
             if found["Status"] == "FAILED":
                 self.drop(ChangeSet(identifier, stack, is_new, ()))
                 if any(words in found.get("StatusReason", "") for words in UNCHANGED):

@@ -15,7 +15,8 @@ from botocore.exceptions import BotoCoreError
 from scripts import services
 from scripts.packages import STAGE
 from scripts.settings import Settings
-from scripts.terminal import Failure
+from scripts.stacks import Stacks
+from scripts.terminal import Failure, line
 
 NAMES = ("emulator", "localstack", "aws")
 CONTAINER = "fedcompute-localstack"  # as infra/localstack/compose.yaml names it
@@ -38,11 +39,6 @@ class Target:
         """Whether it costs money."""
         return not self.endpoint
 
-    @property
-    def poll_s(self) -> float:
-        """How often to ask how a stack is doing."""
-        return 3.0 if self.is_aws else 0.2
-
     def url(self, api_id: str) -> str:
         """Where an API answers this machine."""
         return self._url(self.endpoint, api_id)
@@ -55,6 +51,15 @@ class Target:
         if self.is_aws:
             return f"https://{api_id}.execute-api.{self.session().region_name}.amazonaws.com/{STAGE}"
         return f"{endpoint}/restapis/{api_id}/{STAGE}/_user_request_"
+
+    def stacks(self) -> Stacks:
+        """Its stacks, which tell what happens to them as it happens."""
+        return Stacks(
+            self.client("cloudformation"),
+            line,
+            3.0 if self.is_aws else 0.2,
+            empty_means_unchanged=self.name == "localstack",
+        )
 
     def session(self) -> boto3.Session:
         """Credentials and region: an emulator takes any, AWS the caller's. Raises Failure."""

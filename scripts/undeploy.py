@@ -45,7 +45,7 @@ def undeploy(*, is_agreed: bool) -> None:
     names = deployment.names(target)
     if target.is_aws and not is_agreed and console.input("Remove it from AWS? (yes/no) ").strip().lower() != "yes":
         raise Failure("Nothing was done.")
-    stacks = Stacks(target.client("cloudformation"), line, target.poll_s)
+    stacks = target.stacks()
     providers = [names.provider(one) for one in deployment.deployed_providers(stacks, names)]
     gone = [name for name in [names.gateway, *providers] if _delete(stacks, name)]
     base = stacks.outputs(names.base)

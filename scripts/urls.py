@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from botocore.exceptions import BotoCoreError, ClientError
 
 from scripts import deploy, deployment, targets
-from scripts.stacks import Stacks
-from scripts.terminal import Failure, console, fail, line
+from scripts.terminal import Failure, console, fail
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,8 +27,7 @@ def deployed_urls() -> dict[str, str]:
     """The addresses by name. Raises Failure where nothing is deployed, and where TARGET does not answer."""
     target = targets.find(deploy.running_fleet())
     try:
-        stacks = Stacks(target.client("cloudformation"), line)
-        found = deploy.urls(target, stacks, deployment.names(target))
+        found = deploy.urls(target, target.stacks(), deployment.names(target))
     except (BotoCoreError, ClientError) as error:
         raise Failure(f"TARGET={target.name} does not answer: {error}") from error
     if not found:
