@@ -52,10 +52,12 @@ def inventory_of(cluster: Cluster, now: datetime) -> Inventory:
     sites = sites_of(cluster.nodes, now, findings)
     load(sites, cluster.pods or (), findings)
     _place_dra(cluster, sites, findings)
-    nodes = [_node(name, sites[name], knows_pods=cluster.pods is not None) for name in sorted(sites)]
+    source = "hami" if any(map(_has_hami, sites.values())) else "kubernetes"
+    # A site is let go as soon as its node is made: a large cluster's cards and devices need not be held at once.
+    nodes = [_node(name, sites.pop(name), knows_pods=cluster.pods is not None) for name in sorted(sites)]
     return Inventory(
         provider_id=cluster.provider_id,
-        source="hami" if any(map(_has_hami, sites.values())) else "kubernetes",
+        source=source,
         observed_at=now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         nodes=nodes,
         warnings=[*_unread(cluster), *findings.warnings()],
