@@ -123,6 +123,29 @@ def test_switch_enables_and_disables(tab: Tab, records: Records) -> None:
     assert records.get("provider-y")["enabled"] is False  # type: ignore[index]
 
 
+def test_switch_says_why_a_provider_stays_disabled(tab: Tab, records: Records) -> None:
+    records.add("provider-y")
+    page = tab.open("#/providers")
+    record = records.get("provider-y")
+    tab.answer("**/providers/provider-y", 200, record)  # as with AUTH=keys, before a check has passed
+
+    page.get_by_role("switch", name="Lab Y enabled").click()
+
+    expect(page.locator('[data-id="provider-y"]')).to_contain_text("until a check of its address has passed")
+
+
+def test_check_that_enables_a_provider_is_seen_at_once(tab: Tab, records: Records) -> None:
+    records.add("provider-y")
+    page = tab.open("#/providers")
+    tab.page.route("**/check", lambda route: (records.patch("provider-y", enabled=True), route.continue_()))
+
+    page.get_by_role("button", name="Check Lab Y").click()
+
+    expect(page.get_by_role("switch", name="Lab Y enabled")).to_have_attribute("aria-checked", "true")
+    expect(page.locator('[data-id="provider-y"] .check')).to_contain_text("unreachable")
+    expect(page.get_by_role("button", name="Check Lab Y")).to_be_focused()
+
+
 def test_edit_changes_the_version_that_was_seen(tab: Tab, records: Records) -> None:
     records.add("provider-y")
     page = tab.open("#/providers")

@@ -188,6 +188,21 @@ def test_text_of_providers_stays_text(tab: Tab) -> None:
     assert "taken" not in page.title()
 
 
+def test_manifest_of_a_cluster_is_shown_and_copied(tab: Tab, axe_script: str) -> None:
+    page = tab.open(addresses()["search"])
+    assert page.locator(".manifest").count() == 0  # the samples are no clusters
+    page.get_by_role("button", name="Copy Answer").click()
+    answer = json.loads(clipboard(tab))
+    answer["candidates"][0]["hint"] = {"kind": "hami", "text": "apiVersion: v1\nkind: Pod\n"}
+    tab.answer("**/search", 200, answer)
+
+    tab.open(addresses()["search"])
+    page.get_by_role("button", name="Copy manifest").click()
+
+    assert clipboard(tab) == "apiVersion: v1\nkind: Pod\n"
+    tab.check_access(axe_script)
+
+
 def test_unreadable_amount_is_told_beside_its_field_and_nothing_is_sent(tab: Tab) -> None:
     page = tab.open("")
     tab.requested.clear()

@@ -2,8 +2,15 @@
 
 import { dimension, dimensionsOf, legend } from "./bars.js";
 import { deviceCards, devicesInWords } from "./devices.js";
+import { copyButton } from "./copying.js";
 import { el, freshId, icon } from "./dom.js";
 import { counted, duration, moment } from "./units.js";
+
+const MANIFESTS = {
+  hami: "A pod with this share of this card",
+  kubernetes: "A pod for this node",
+  dra: "A ResourceClaim and a pod that uses it",
+};
 
 /** The list of an answer's candidates; the first is open. */
 export function candidateList({ candidates, request, total_candidates: total }) {
@@ -60,7 +67,7 @@ function age({ source, age_ms: ms }) {
   return [source, ms === null ? "age unknown" : `${duration(ms)} old`].filter(Boolean).join(", ");
 }
 
-function details({ node, devices, provenance, score_parts: parts }, request) {
+function details({ node, devices, provenance, score_parts: parts, hint }, request) {
   return [
     devices.length ? deviceCards(devices, request.gpu ?? {}) : null,
     el("dl.facts", {},
@@ -74,7 +81,15 @@ function details({ node, devices, provenance, score_parts: parts }, request) {
       fact("Labels", tags(Object.entries(node.labels).map(([name, value]) => (value ? `${name}=${value}` : name)))),
       fact("Taints", tags(node.taints.map(({ key, value, effect }) => `${key}${value ? `=${value}` : ""}:${effect}`))),
     ),
+    hint?.kind in MANIFESTS ? manifest(hint) : null,
   ].filter(Boolean);
+}
+
+function manifest({ kind, text }) {
+  return el("div.manifest", {},
+    el("div.manifest-head", {}, el("b", {}, MANIFESTS[kind]), el("span", {}, "for kubectl create -f -"), copyButton("manifest", () => text)),
+    el("pre", { tabindex: "0", "aria-label": MANIFESTS[kind], role: "group" }, el("code", {}, text)),
+  );
 }
 
 function fact(name, value) {

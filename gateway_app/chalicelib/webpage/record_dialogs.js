@@ -18,7 +18,7 @@ export function registerRecord(onChange) {
   const check = el("button.primary", { type: "submit" }, "Check");
   const keep = el("button", { type: "button", hidden: true, click: () => finish(false) }, "Save disabled");
   const enable = el("button.primary", { type: "button", hidden: true, click: () => finish(true) }, "Save and enable");
-  const dialog = openDialog("Register a provider", "It is checked first. Until you enable it, no search asks it.", submit, [
+  const dialog = openDialog("Register a provider", "It is checked before any search asks it.", submit, [
     fields.root, place, el("div.buttons", {}, el("button", { type: "button", click: () => dialog.close() }, "Cancel"), keep, check, enable),
   ], () => {
     removeEventListener("pagehide", leave);

@@ -39,7 +39,7 @@ export class RegistryView {
 
   row(record) {
     const outcome = el("div.record-check", { "aria-live": "polite" });
-    const trouble = el("div");
+    const trouble = el("div", { "aria-live": "polite" });
     const attempt = (work) => async ({ currentTarget: button }) => {
       fill(trouble);
       button.disabled = true;
@@ -52,7 +52,7 @@ export class RegistryView {
     };
     return el("li.record", { "data-id": record.id },
       el("div.record-main", {},
-        this.toggle(record, attempt),
+        this.toggle(record, attempt, trouble),
         el("div.record-name", {}, el("h2", {}, record.name), el("code", {}, record.id), record.enabled ? null : state("quiet", "disabled")),
         el("div.record-about", {},
           el("code.record-address", {}, record.base_url ?? "address not shown"),
@@ -71,9 +71,14 @@ export class RegistryView {
     );
   }
 
-  toggle(record, attempt) {
+  toggle(record, attempt, trouble) {
     const flip = attempt(async () => {
-      await call("PATCH", recordPath(record.id), { body: { enabled: !record.enabled }, etag: `"${record.version}"` });
+      const { body } = await call("PATCH", recordPath(record.id), { body: { enabled: !record.enabled }, etag: `"${record.version}"` });
+      if (body.enabled === record.enabled) {
+        record.version = body.version;
+        fill(trouble, el("p.banner", {}, el("b", {}, "It stays disabled "), "until a check of its address has passed."));
+        return;
+      }
       speak(`${record.name} ${record.enabled ? "disabled" : "enabled"}`);
       await this.show();
       this.root.querySelector(`[data-id="${CSS.escape(record.id)}"] .switch`)?.focus();
@@ -88,9 +93,13 @@ export class RegistryView {
       fill(outcome);
       throw error;
     });
-    fill(outcome, checkResult(body));
-    // A check that passes for the first time is noted in the record, which is then of another version.
-    Object.assign(record, (await call("GET", recordPath(record.id))).body);
+    // A check that passes may change the record: it is noted there, and can enable the provider.
+    const { body: current } = await call("GET", recordPath(record.id));
+    const shown = outcome.closest(".record");
+    const row = this.row(current);
+    fill(row.querySelector(".record-check"), checkResult(body));
+    shown.replaceWith(row);
+    row.querySelector(".buttons button").focus();
     if (body.inventory) speak(`${record.name} answered with ${counted(body.inventory.nodes, "node")}.`);
   }
 }
