@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from chalicelib.cluster_errors import ClusterError
 from fedcompute.text import clean
@@ -34,12 +35,25 @@ def configure(kubeconfig: str, context: str, environment: Mapping[str, str] = os
     Raises: ClusterError.
     """
     if kubeconfig:
-        return _from_files(kubeconfig, context, "KUBECONFIG")
-    if Path(HOME_CONFIG).expanduser().exists():
-        return _from_files(HOME_CONFIG, context, HOME_CONFIG)
-    if environment.get(IN_CLUSTER):
-        return _in_cluster()
-    raise ClusterError(NOT_SET)
+        made = _from_files(kubeconfig, context, "KUBECONFIG")
+    elif Path(HOME_CONFIG).expanduser().exists():
+        made = _from_files(HOME_CONFIG, context, HOME_CONFIG)
+    elif environment.get(IN_CLUSTER):
+        made = _in_cluster()
+    else:
+        raise ClusterError(NOT_SET)
+    if not _is_address(str(made.host)):
+        raise ClusterError("The kubeconfig's server is no address, such as https://10.0.0.1:6443.")
+    made.refresh_api_key_hook = None  # credentials that have ended are loaded anew when the API server says so
+    return made
+
+
+def _is_address(server: str) -> bool:
+    try:
+        parts = urlsplit(server)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _in_cluster() -> "Configuration":

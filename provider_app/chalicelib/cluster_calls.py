@@ -32,7 +32,7 @@ class Api:
 
         self.server = str(configuration.host)
         token = configuration.auth_settings().get("BearerToken", {}).get("value")
-        self._headers = _HEADERS | ({"Authorization": str(token)} if token else {})
+        self._headers = _HEADERS | ({"Authorization": str(token).strip()} if token else {})
         self._cut = threading.Event()
         self._lines: weakref.WeakSet[Any] = weakref.WeakSet()
         configuration.connection_pool_maxsize = LISTS_AT_ONCE
@@ -41,9 +41,8 @@ class Api:
 
     def get(self, path: str, query: Mapping[str, str], deadline: float, what: str) -> bytes:
         """The body of a 200, decompressed. `deadline` is of time.monotonic(); `what` names it in an error's words.
-        A server that is too busy and a connection that breaks get a second try.
 
-        Raises: ClusterError.
+        A server that is too busy and a connection that breaks get a second try. Raises: ClusterError.
         """
         try:
             return self._told(path, query, deadline, what)

@@ -358,8 +358,12 @@ def plugin(folder: Path, script: str) -> dict[str, Any]:
     return {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": str(command), "args": []}}
 
 
-def credential(token: str) -> str:
-    document = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": token}}
+def credential(token: str, **status: str) -> str:
+    document = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "kind": "ExecCredential",
+        "status": {"token": token, **status},
+    }
     return f"echo '{json.dumps(document)}'"
 
 
@@ -368,6 +372,33 @@ def test_exec_plugin_gives_the_token(lab: Lab, tmp_path: Path) -> None:
     lab.file.write_text(kubeconfig(lab.server, plugin(tmp_path, credential("plugged"))))
 
     assert len(lab.reader().read().nodes.items) == 5
+
+
+def test_exec_plugin_whose_token_ends_soon_runs_once_per_connection(lab: Lab, tmp_path: Path) -> None:
+    count = tmp_path / "count"
+    soon = credential("soon", expirationTimestamp="2026-01-01T00:00:00Z")
+    lab.file.write_text(kubeconfig(lab.server, plugin(tmp_path, f"echo x >> {count}; {soon}")))
+    reader = lab.reader()
+
+    reader.read()
+    reader.read()
+
+    assert count.read_text() == "x\n"
+
+
+def test_token_file_may_end_with_a_line_break(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("of-a-file\n")
+    lab.file.write_text(kubeconfig(lab.server, {"tokenFile": "token"}))
+    lab.fault(api_server.wants("Bearer of-a-file"))
+
+    assert len(lab.reader().read().nodes.items) == 5
+
+
+@pytest.mark.parametrize("server", ["gopher://x", "https://host:port", ""])
+def test_server_that_is_no_address_is_told(lab: Lab, server: str) -> None:
+    lab.file.write_text(kubeconfig(server))
+
+    assert "is no address" in detail_of(lab.reader())
 
 
 def test_exec_plugin_runs_again_after_401(lab: Lab, tmp_path: Path) -> None:
