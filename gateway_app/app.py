@@ -11,36 +11,56 @@ from chalicelib.health import health, ready
 from chalicelib.page import page
 from chalicelib.resources import resources
 from chalicelib.search import search
-from fedcompute.request import parse_search
-from fedcompute.web import PUBLIC, Web, html_response, json_response, no_content, note, query_of, raw_body
+from fedcompute.answer import SearchAnswer
+from fedcompute.operations import HTML, PUBLIC, Contract
+from fedcompute.overview import Resources
+from fedcompute.provider import NewProvider, ReplacedProvider
+from fedcompute.readiness import Health, Ready
+from fedcompute.records import CheckAnswer, Record, RecordPage
+from fedcompute.request import SearchRequest, parse_search
+from fedcompute.web import Web, html_response, json_response, no_content, note, query_of, raw_body
 
 PROVIDERS = "/api/v1/providers"
 ONE_PROVIDER = PROVIDERS + "/{provider_id}"
+
+# What a view that works on one record may answer with.
+OF_ONE = ("provider_not_found", "registry_unavailable")
 
 app = Chalice(app_name="fedcompute-gateway")
 gateway = Collaborators()
 web = Web(app, lambda: gateway.log, lambda: gateway.access)
 
 
-@web.route("/", role=PUBLIC)
+@web.route("/", role=PUBLIC, contract=Contract(HTML))
 def get_page(request: Request) -> Response:
     """The web page."""
     return html_response(*page())
 
 
-@web.route("/health", role=PUBLIC)
+@web.route("/health", role=PUBLIC, contract=Contract(Health))
 def get_health(request: Request) -> Response:
     """Whether the process answers."""
     return json_response(*encoded(health()))
 
 
-@web.route("/ready", role=PUBLIC)
+@web.route("/ready", role=PUBLIC, contract=Contract(Ready, errors=("not_ready",)))
 def get_ready(request: Request) -> Response:
     """Whether the registry answers too."""
     return json_response(*encoded(ready(gateway.registry)))
 
 
-@web.route(PROVIDERS, ("POST",), role="provider")
+@web.route(
+    PROVIDERS,
+    ("POST",),
+    role="provider",
+    contract=Contract(
+        Record,
+        201,
+        takes=NewProvider,
+        headers=("ETag", "Location"),
+        errors=("not_ready", "provider_exists", "registry_unavailable"),
+    ),
+)
 def post_provider(request: Request) -> Response:
     """Register a provider."""
     record = providers.register(gateway.records(request), raw_body(request), gateway.approval(request))
@@ -48,20 +68,33 @@ def post_provider(request: Request) -> Response:
     return json_response(*record_answer(record, 201, location, gateway.key_shown_with(record)))
 
 
-@web.route(PROVIDERS, role="search")
+@web.route(
+    PROVIDERS,
+    role="search",
+    contract=Contract(
+        RecordPage,
+        query=providers.PAGE_QUERY,
+        errors=("malformed_token", "registry_unavailable", "validation_failed"),
+    ),
+)
 def get_providers(request: Request) -> Response:
     """The registry, by id, a page at a time."""
     return json_response(*page_answer(providers.listed(gateway.registry, query_of(request)), caller_of(request)))
 
 
-@web.route(ONE_PROVIDER, role="search")
+@web.route(ONE_PROVIDER, role="search", contract=Contract(Record, headers=("ETag",), errors=OF_ONE))
 def get_provider(request: Request, provider_id: str) -> Response:
     """One record."""
     record = gateway.registry.get(provider_id)
     return json_response(*record_answer(record, members=hidden_from(caller_of(request), record)))
 
 
-@web.route(ONE_PROVIDER, ("PUT",), role="provider")
+@web.route(
+    ONE_PROVIDER,
+    ("PUT",),
+    role="provider",
+    contract=Contract(Record, takes=ReplacedProvider, headers=("ETag",), is_conditional=True, errors=OF_ONE),
+)
 def put_provider(request: Request, provider_id: str) -> Response:
     """Replace a record."""
     body, approve = raw_body(request), gateway.approval(request)
@@ -70,7 +103,14 @@ def put_provider(request: Request, provider_id: str) -> Response:
     )
 
 
-@web.route(ONE_PROVIDER, ("PATCH",), role="provider")
+@web.route(
+    ONE_PROVIDER,
+    ("PATCH",),
+    role="provider",
+    contract=Contract(
+        Record, takes=ReplacedProvider, patches=True, headers=("ETag",), is_conditional=True, errors=OF_ONE
+    ),
+)
 def patch_provider(request: Request, provider_id: str) -> Response:
     """Change some fields of a record."""
     body, approve = raw_body(request), gateway.approval(request)
@@ -79,21 +119,42 @@ def patch_provider(request: Request, provider_id: str) -> Response:
     )
 
 
-@web.route(ONE_PROVIDER, ("DELETE",), role="provider")
+@web.route(
+    ONE_PROVIDER,
+    ("DELETE",),
+    role="provider",
+    contract=Contract(None, 204, is_conditional=True, errors=OF_ONE),
+)
 def delete_provider(request: Request, provider_id: str) -> Response:
     """Remove a record."""
     providers.remove(gateway.records(request), provider_id, request.headers)
     return no_content()
 
 
-@web.route(ONE_PROVIDER + "/check", ("POST",), role="provider")
+@web.route(
+    ONE_PROVIDER + "/check",
+    ("POST",),
+    role="provider",
+    contract=Contract(CheckAnswer, errors=("not_ready", *OF_ONE)),
+)
 def post_provider_check(request: Request, provider_id: str) -> Response:
     """Ask one provider now."""
     records = gateway.records(request)
     return json_response(*encoded(check(records.get(provider_id), gateway.asking, records.confirm)))
 
 
-@web.route("/api/v1/resources/search", ("POST",), role="search")
+@web.route(
+    "/api/v1/resources/search",
+    ("POST",),
+    role="search",
+    contract=Contract(
+        SearchAnswer,
+        takes=SearchRequest,
+        headers=("Server-Timing",),
+        errors=("not_ready", "registry_unavailable"),
+        also={503: SearchAnswer},
+    ),
+)
 def post_search(request: Request) -> Response:
     """The main job: where can this job run now?"""
     wanted = parse_search(raw_body(request), gateway.settings.search_deadline_ms)
@@ -103,7 +164,9 @@ def post_search(request: Request) -> Response:
     return json_response(*answer)
 
 
-@web.route("/api/v1/resources", role="search")
+@web.route(
+    "/api/v1/resources", role="search", contract=Contract(Resources, errors=("not_ready", "registry_unavailable"))
+)
 def get_resources(request: Request) -> Response:
     """What the federation has now."""
     return json_response(*encoded(resources(gateway.registry, gateway.asking, gateway.settings.search_deadline_ms)))

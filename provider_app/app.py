@@ -6,23 +6,36 @@ from pathlib import Path
 import msgspec
 from chalice.app import Chalice, Request, Response
 
-from chalicelib.inventory_reply import asked_max_age_ms, reply
+from chalicelib.inventory_reply import AGE_QUERY, asked_max_age_ms, reply
 from chalicelib.provider_parts import ProviderParts
 from fedcompute import __version__
-from fedcompute.web import PUBLIC, Web, json_response
+from fedcompute.inventory import Inventory
+from fedcompute.operations import PUBLIC, Contract
+from fedcompute.readiness import Health
+from fedcompute.web import Web, json_response
 
 app = Chalice(app_name="fedcompute-provider")
 parts = ProviderParts(Path(__file__).parent)
 web = Web(app, lambda: parts.log, lambda: parts.access)
 
 
-@web.route("/health", role=PUBLIC)
-def health(request: Request) -> Response:  # noqa: ARG001 (every view takes it)
+@web.route("/health", role=PUBLIC, contract=Contract(Health))
+def health(request: Request) -> Response:
     """Whether this app runs, and its version."""
     return json_response(msgspec.json.encode({"status": "ok", "version": __version__}))
 
 
-@web.route("/api/v1/inventory", role="gateway")
+@web.route(
+    "/api/v1/inventory",
+    role="gateway",
+    contract=Contract(
+        Inventory,
+        query=AGE_QUERY,
+        headers=("ETag", "X-Observed-At"),
+        errors=("inventory_unavailable", "not_ready", "validation_failed"),
+        also={304: None},
+    ),
+)
 def inventory(request: Request) -> Response:
     """The inventory, or 304 where the caller has it."""
     max_age_ms = asked_max_age_ms(request.query_params)

@@ -10,8 +10,9 @@ from chalicelib.key_store import KeyStore
 from chalicelib.keys import presented
 from chalicelib.rate_limit import RateLimit
 from fedcompute.errors import Problem
+from fedcompute.operations import PUBLIC
 from fedcompute.provider import ProviderRecord
-from fedcompute.web import PUBLIC, Access, note
+from fedcompute.web import Access, note
 
 _CALLER = "fedcompute.caller"  # in the request's context, which no caller can write
 

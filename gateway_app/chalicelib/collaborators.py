@@ -22,8 +22,9 @@ from chalicelib.registry import Registry
 from chalicelib.signing import Signing
 from fedcompute.documents import invalid
 from fedcompute.log import Log
+from fedcompute.own_hosts import own_hosts_only
 from fedcompute.provider import ProviderFields, ProviderRecord
-from fedcompute.web import Access, own_hosts_only, request_id_of
+from fedcompute.web import Access, request_id_of
 
 
 class Collaborators:

@@ -9,9 +9,18 @@ from chalicelib.page_token import id_in, token_after
 from chalicelib.preconditions import check_if_match
 from chalicelib.registry import Registry
 from fedcompute.documents import Document, decode, invalid, parse
+from fedcompute.operations import Query
 from fedcompute.provider import NewProvider, ProviderFields, ProviderRecord
 
 DEFAULT_PAGE, LARGEST_PAGE = 50, 100
+PAGE_QUERY = (
+    Query(
+        "limit",
+        {"type": "integer", "minimum": 1, "maximum": LARGEST_PAGE, "default": DEFAULT_PAGE},
+        "Most records of one page.",
+    ),
+    Query("next_token", {"type": "string"}, "What the page before gave; left out for the first one."),
+)
 
 type Permit = Callable[[ProviderRecord], None]  # raises a Problem where the caller may not change this record
 type Approve = Callable[[ProviderFields], None]  # raises a Problem where no provider may have such an address

@@ -11,10 +11,19 @@ from chalice.app import MultiDict, Response
 
 from fedcompute.documents import invalid
 from fedcompute.inventory import Inventory
+from fedcompute.operations import Query
 from fedcompute.web import json_response
 
 _TAG = re.compile(r'(?:W/)?("[^"]*")')
 _LARGEST_AGE_MS = 24 * 3600 * 1000
+
+AGE_QUERY = (
+    Query(
+        "max_age_ms",
+        {"type": "integer", "minimum": 0, "maximum": _LARGEST_AGE_MS, "default": 0},
+        "How old an inventory may be where the source can't be read now. Not with signed calls.",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)

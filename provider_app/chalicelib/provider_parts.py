@@ -14,7 +14,8 @@ from chalicelib.signed_calls import SignedCalls
 from chalicelib.static_inventory import StaticInventory
 from fedcompute.errors import unavailable
 from fedcompute.log import Log
-from fedcompute.web import Access, own_hosts_only
+from fedcompute.own_hosts import own_hosts_only
+from fedcompute.web import Access
 
 
 class ProviderParts:

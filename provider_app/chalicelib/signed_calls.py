@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from chalice.app import Request, Response
 
 from fedcompute.errors import Problem
+from fedcompute.operations import PUBLIC
 from fedcompute.signatures import WINDOW_S, SignatureError, Signed, check_request, sign_reply, signed_of
-from fedcompute.web import PUBLIC
 
 MOST_REMEMBERED = 100_000  # calls within the window: over 300 a second
 _SIGNED = "fedcompute.signed"  # in the request's context, which no caller can write

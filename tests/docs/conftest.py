@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 from chalice.test import Client
 from fakes.provider_fleet import ProviderFleet
@@ -60,8 +61,6 @@ class Federation:
 
 @pytest.fixture
 def federation(monkeypatch: pytest.MonkeyPatch) -> Iterator[Federation]:
-    import boto3
-
     with mock_aws(), ProviderFleet() as fleet:
         client = boto3.client("dynamodb", region_name=os.environ["AWS_DEFAULT_REGION"])
         with a_table(client) as table:

@@ -8,6 +8,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from chalicelib.calls import OUTCOMES
+from fedcompute.errors import STATUS
+from fedcompute.matching import REASONS
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "api.md").read_text()
 ANY = "…"
@@ -97,10 +101,6 @@ def test_every_route_has_an_example(federation: Any) -> None:
 
 @pytest.mark.parametrize("name", ["codes", "outcomes", "reasons"])
 def test_the_tables_list_what_the_code_lists(name: str) -> None:
-    from chalicelib.calls import OUTCOMES
-    from fedcompute.errors import STATUS
-    from fedcompute.matching import REASONS
-
     (found,) = re.findall(rf"<!-- table: {name} -->\n((?:\|.*\n)+)", PAGE)
     rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in found.splitlines()[2:]]
 

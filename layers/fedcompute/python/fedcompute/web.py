@@ -17,6 +17,7 @@ from chalice.app import Chalice, Request, Response
 
 from fedcompute.errors import CODE_OF_STATUS, Problem
 from fedcompute.log import Log
+from fedcompute.operations import Contract, Operation
 from fedcompute.text import clean
 
 JSON = "application/json"
@@ -24,14 +25,11 @@ JSON_TYPES = [JSON, "application/merge-patch+json"]
 PROBLEM = "application/problem+json"
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_OWN_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
 _INTERNAL = "Something went wrong here. The log has it under this request id."
 
 View = Callable[..., Response]
 Access = Callable[[Request, str], None]  # who calls, and the role that the route asks for; raises Problem
-
-PUBLIC = "public"
 
 # What a view adds to its request's log line. Per context, since `chalice local` serves requests in threads.
 _NOTES: ContextVar[dict[str, Any]] = ContextVar("notes")
@@ -47,6 +45,7 @@ class Web:
         self.app = app
         self.log = log
         self.access = access
+        self.operations: list[Operation] = []
         app.register_middleware(self._answer, "http")
 
     def _log(self) -> Log:
@@ -55,8 +54,13 @@ class Web:
         except Exception:  # noqa: BLE001 (settings that can't be read are what the line is about)
             return Log(self.app.app_name)
 
-    def route(self, path: str, methods: tuple[str, ...] = ("GET",), *, role: str) -> Callable[[View], View]:
-        """Like Chalice's route, for views that take the request first and raise Problems; every route names its role."""
+    def route(
+        self, path: str, methods: tuple[str, ...] = ("GET",), *, role: str, contract: Contract
+    ) -> Callable[[View], View]:
+        """Like Chalice's route, for views that take the request first and raise Problems.
+
+        Every route names its role and its contract, which the API's document is made of; see `operations`.
+        """
 
         def register(view: View) -> View:
             @functools.wraps(view)
@@ -74,6 +78,8 @@ class Web:
                     return problem_response(Problem("internal", _INTERNAL), request_id_of(request))
 
             self.app.route(path, methods=list(methods), content_types=JSON_TYPES)(guarded)
+            text = view.__doc__ or ""
+            self.operations += (Operation(method, path, role, view.__name__, text, contract) for method in methods)
             return view
 
         return register
@@ -169,25 +175,6 @@ def raw_body(request: Request) -> bytes:
     if raw and "content-type" not in request.headers:
         raise Problem("unsupported_media_type", f"Send the body with Content-Type: {JSON}.")
     return raw
-
-
-def own_hosts_only(allowed_hosts: tuple[str, ...]) -> Access:
-    """The rule of AUTH=open: only pages and clients of this machine, whatever a name resolves to (DNS rebinding)."""
-    known = {host.lower() for host in (*_OWN_HOSTS, *allowed_hosts)}
-
-    def check(request: Request, role: str) -> None:  # noqa: ARG001 (open: every role is everybody's)
-        host = request.headers.get("host", "").lower()
-        if host and _without_port(host) not in known and host not in known:
-            raise Problem("foreign_host", "This app is open to its own machine only; name the host in ALLOWED_HOSTS.")
-        origin = request.headers.get("origin", "").lower()
-        if origin and origin.partition("://")[2] != host:
-            raise Problem("foreign_origin", "Pages of another origin may not call this app.")
-
-    return check
-
-
-def _without_port(host: str) -> str:
-    return re.sub(r":\d*$", "", host)
 
 
 def _words_for(response: Response, request: Request) -> str:
