@@ -6,7 +6,7 @@ const TYPE = "application/json";
 export const BASE = location.pathname.replace(/\/+$/, "");
 
 /** What went wrong, as the gateway told it (RFC 9457) or as near to that as can be had. */
-export class Problem extends Error {
+class Problem extends Error {
   constructor({ status = 0, code = "", title = "", detail = "", errors = [], request_id: requestId = "" }) {
     super(detail || title);
     Object.assign(this, { status, code, title, detail, errors, requestId });

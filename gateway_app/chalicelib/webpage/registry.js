@@ -3,8 +3,9 @@
 import { allRecords, call, recordPath } from "./api.js";
 import { checkResult } from "./checks.js";
 import { el, fill, icon, speak } from "./dom.js";
+import { confirmRemoval, editRecord } from "./editing.js";
 import { failure, loading, nothing, pageTitle, state } from "./notices.js";
-import { confirmRemoval, editRecord, registerRecord } from "./record_dialogs.js";
+import { registerRecord } from "./registering.js";
 import { counted, duration, moment } from "./units.js";
 
 /** The list of providers. */

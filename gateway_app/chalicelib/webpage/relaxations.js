@@ -29,7 +29,7 @@ function floored(amount, unit) {
 }
 
 /** Changes worth trying, the smallest first: each as parameters that differ from `parameters`. */
-export function proposals(parameters, { by_reason: counts, nearest }) {
+function proposals(parameters, { by_reason: counts, nearest }) {
   const single = Object.keys(counts).filter((name) => name in CHANGES && !name.startsWith("insufficient")).map((name) => CHANGES[name]({}));
   const perNode = nearest.flatMap(({ reasons }) => {
     const changes = reasons.filter(({ reason }) => reason in CHANGES).map((reason) => CHANGES[reason.reason](reason));
