@@ -297,7 +297,7 @@ def test_strangers_text_is_cleaned_and_cut_and_its_number_bounded() -> None:
 
 
 def test_names_and_mistakes_of_strangers_are_cleaned_too() -> None:
-    found = read(reply(a_node("\x1b" + "n" * 900, pods={"total": 0, "available": 1})), "lab")
+    found = read(reply(a_node("\x1b" + "n" * 400, pods={"total": 0, "available": 1})), "lab")
 
     (warning,) = found.warnings
     assert warning.node == "n" * 199 + "…"

@@ -9,10 +9,12 @@ from typing import Annotated
 from msgspec import Meta, Struct, field
 
 SCHEMA_VERSION = 1
+LONGEST_NAME = 512  # characters
 
 Amount = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Number = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
-Name = Annotated[str, Meta(min_length=1)]
+Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
+Text = Annotated[str, Meta(max_length=LONGEST_NAME)]
 
 
 class Warning(Struct, frozen=True, kw_only=True):  # noqa: A001 (the contract's word)
@@ -28,9 +30,9 @@ class Warning(Struct, frozen=True, kw_only=True):  # noqa: A001 (the contract's 
 class Taint(Struct, frozen=True, kw_only=True, gc=False):
     """A mark on a node that keeps out jobs which do not tolerate it."""
 
-    key: str = ""
-    value: str = ""
-    effect: str = ""
+    key: Text = ""
+    value: Text = ""
+    effect: Text = ""
 
 
 class Cpu(Struct, frozen=True, kw_only=True, gc=False):
@@ -58,13 +60,13 @@ class Device(Struct, frozen=True, kw_only=True, gc=False):
     """One accelerator, one MIG slice, or one pool of time-sliced shares."""
 
     id: Name
-    resource: str = ""
-    vendor: str = ""
-    model: str = ""
+    resource: Text = ""
+    vendor: Text = ""
+    model: Text = ""
     index: Number | None = None
     numa: Number | None = None
-    mode: str | None = None
-    card: str | None = None
+    mode: Text | None = None
+    card: Text | None = None
     pool: bool = False
     healthy: bool
     memory_total_mib: Amount | None = None
@@ -82,7 +84,7 @@ class Node(Struct, frozen=True, kw_only=True):
     name: Name
     ready: bool
     schedulable: bool
-    labels: dict[str, str] = {}
+    labels: dict[Text, Text] = {}
     taints: list[Taint] = []
     cpu: Cpu = Cpu()
     memory: Memory = Memory()
@@ -96,7 +98,7 @@ class Inventory(Struct, frozen=True, kw_only=True):
 
     schema_version: Number = SCHEMA_VERSION
     provider_id: str
-    source: str = ""
+    source: Text = ""
     observed_at: str | None = None
     nodes: list[Node] = field(default_factory=list)
     warnings: list[Warning] = field(default_factory=list)

@@ -1,21 +1,21 @@
 """A provider's reply, read with tolerance: what is bad in it becomes a warning, and what breaks it a named failure."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
-from msgspec import Raw, structs
+from msgspec import structs
 
+from fedcompute import pieces
 from fedcompute.inventory import SCHEMA_VERSION, Device, Inventory, Node, Warning  # noqa: A004 (the contract's word)
-from fedcompute.soundness import device_faults, node_faults
+from fedcompute.soundness import MOST_NODES, device_faults, node_faults
 from fedcompute.survey import Surveyed, SurveyedNode, survey
 from fedcompute.text import clean
+from fedcompute.tidy import is_plain, tidied
+from fedcompute.wellformed import flaw_of
 
 MOST_WARNINGS = 50
 
 _DECODER = msgspec.json.Decoder(Inventory)
-_TOP = msgspec.json.Decoder(dict[str, Raw])
-_NODES = msgspec.json.Decoder(list[Raw])
 
 
 class UnreadableInventoryError(Exception):
@@ -42,7 +42,12 @@ def read_surveyed(body: bytes, provider_id: str) -> Surveyed:
         raise _too_new(inventory.schema_version)
     if inventory.provider_id != provider_id:
         raise UnreadableInventoryError("identity_mismatch", f"answered as {clean(inventory.provider_id, 80)!r}")
-    return _only_sound(inventory)
+    if len(inventory.nodes) > MOST_NODES:
+        raise UnreadableInventoryError("invalid_inventory", f"no inventory: more than {MOST_NODES} nodes")
+    flaw = flaw_of(body)
+    if flaw is not None:
+        raise UnreadableInventoryError(*flaw)
+    return _only_sound(inventory if is_plain(body) else tidied(inventory))
 
 
 def _decoded(body: bytes) -> Inventory:
@@ -50,7 +55,7 @@ def _decoded(body: bytes) -> Inventory:
         try:
             return _DECODER.decode(body)
         except msgspec.ValidationError:
-            return _by_pieces(_TOP.decode(body))
+            return _by_pieces(pieces.top_of(body))
     except msgspec.ValidationError as error:
         raise UnreadableInventoryError("invalid_inventory", f"no inventory: {clean(str(error))}") from error
     except RecursionError as error:
@@ -59,63 +64,17 @@ def _decoded(body: bytes) -> Inventory:
         raise UnreadableInventoryError("not_json", f"not JSON: {clean(str(error))}") from error
 
 
-def _by_pieces(top: dict[str, Raw]) -> Inventory:
-    """Leaves out each node and device that has a field of the wrong type. Slow, and seldom needed."""
-    members = {name: raw for name, raw in top.items() if bytes(raw) != b"null"}
-    version = msgspec.json.decode(members.get("schema_version", b"1"), type=int)
-    if version > SCHEMA_VERSION:  # before all else: a later version may mean anything by the other members
+def _by_pieces(top: pieces.Top) -> Inventory:
+    version = pieces.version_of(top)
+    if version > SCHEMA_VERSION:
         raise _too_new(version)
-    raw_nodes, raw_warnings = members.pop("nodes", b"[]"), members.pop("warnings", b"[]")
-    inventory = msgspec.convert({name: msgspec.json.decode(raw) for name, raw in members.items()}, Inventory)
-    warnings = _warnings(raw_warnings)
-    nodes = list(_nodes(_NODES.decode(raw_nodes), warnings))
-    return structs.replace(inventory, nodes=nodes, warnings=warnings)
+    return pieces.inventory_of(top)
 
 
 def _too_new(version: int) -> UnreadableInventoryError:
     return UnreadableInventoryError(
         "unsupported_schema", f"schema_version {version}; this gateway reads {SCHEMA_VERSION}"
     )
-
-
-def _warnings(raw: bytes | Raw) -> list[Warning]:
-    try:
-        return msgspec.convert(_without_nulls(msgspec.json.decode(raw)), list[Warning])
-    except msgspec.ValidationError:
-        return [Warning(code="invalid_warnings", message="the inventory's own warnings could not be read")]
-
-
-def _nodes(raws: list[Raw], warnings: list[Warning]) -> Iterator[Node]:
-    for place, raw in enumerate(raws):
-        try:
-            yield msgspec.json.decode(raw, type=Node)
-        except msgspec.ValidationError:
-            try:
-                yield _node_by_pieces(_without_nulls(msgspec.json.decode(raw)), warnings)
-            except msgspec.ValidationError as error:
-                warnings.append(Warning(code="invalid_node", message=f"node {place} left out: {error}"))
-
-
-def _node_by_pieces(members: Any, warnings: list[Warning]) -> Node:
-    devices = members.pop("devices", []) if isinstance(members, dict) else []
-    node = msgspec.convert(members, Node)
-    kept = []
-    for place, device in enumerate(msgspec.convert(devices, list[Any])):
-        try:
-            kept.append(msgspec.convert(device, Device))
-        except msgspec.ValidationError as error:
-            message = f"device {place} left out: {error}"
-            warnings.append(Warning(code="invalid_device", message=message, node=node.name))
-    return structs.replace(node, devices=kept)
-
-
-def _without_nulls(value: Any) -> Any:
-    """Null stands for what was left out."""
-    if isinstance(value, dict):
-        return {name: _without_nulls(member) for name, member in value.items() if member is not None}
-    if isinstance(value, list):
-        return [_without_nulls(member) for member in value]
-    return value
 
 
 def _only_sound(inventory: Inventory) -> Surveyed:

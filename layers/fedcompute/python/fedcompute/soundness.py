@@ -4,6 +4,12 @@ from collections.abc import Iterator
 
 from fedcompute.inventory import Device, Node
 
+MOST_NODES = 20_000  # of an inventory
+# Of a node.
+MOST_DEVICES = 1024
+MOST_LABELS = 512
+MOST_TAINTS = 128
+
 Fault = tuple[str, str]  # the field, and in words what is wrong with it
 
 
@@ -14,6 +20,13 @@ def node_faults(node: Node) -> Iterator[Fault]:
     yield from _above("memory/available_bytes", memory.available_bytes, "the total", memory.total_bytes)
     if pods is not None:
         yield from _above("pods/available", pods.available, "the total", pods.total)
+    for field, parts, most in (
+        ("labels", node.labels, MOST_LABELS),
+        ("taints", node.taints, MOST_TAINTS),
+        ("devices", node.devices, MOST_DEVICES),
+    ):
+        if len(parts) > most:
+            yield field, f"{len(parts)} are more than the {most} that a node may have"
 
 
 def device_faults(device: Device) -> Iterator[Fault]:

@@ -126,7 +126,9 @@ def _in_words(message: str, value: Any) -> str:
     wanted, rest = " or ".join(_WORDS.get(name, name) for name in found["wanted"].split(" | ")), found["rest"]
     if rest.startswith(", got"):
         return f"must be {wanted}, not {_kind_of(value)}"
-    return "must not be empty" if value == "" else f"must be {wanted}{rest}, not {value}"
+    if value == "":
+        return "must not be empty"
+    return f"must be {wanted}{rest}, not {f'of {len(value)}' if isinstance(value, str) else value}"
 
 
 def _kind_of(value: Any) -> str:

@@ -1,0 +1,45 @@
+"""What the decoder lets pass and this gateway does not: bytes that are no UTF-8, and names that stand twice.
+
+Two parsers disagree about an object in which a name stands twice. To look for that everywhere would cost more than to read
+the document; it is looked for where the document says twice, or in an odd way, whose inventory it is.
+"""
+
+import json
+import re
+from typing import Any
+
+Flaw = tuple[str, str]  # the outcome, and why in words
+
+_WHOSE = b'"provider_id"'
+_ODDLY_WRITTEN = re.compile(rb"\\u00[4-7]")  # letters that needed no escape
+
+
+class _RepeatedError(Exception):
+    """The name that stands twice."""
+
+
+def flaw_of(body: bytes) -> Flaw | None:
+    """What is wrong with a document that can be decoded; None: nothing was found."""
+    if not body.isascii():
+        try:
+            body.decode()
+        except UnicodeDecodeError:
+            return "not_json", "not JSON: it is not UTF-8"
+    if body.count(_WHOSE) > 1 or (b"\\" in body and _ODDLY_WRITTEN.search(body)):
+        return _repeated(body)
+    return None
+
+
+def _repeated(body: bytes) -> Flaw | None:
+    try:
+        json.loads(body, object_pairs_hook=_check, parse_int=len, parse_float=len)
+    except _RepeatedError:
+        return "invalid_inventory", "no inventory: a name stands twice in one object"
+    except (ValueError, RecursionError):
+        return "not_json", "not JSON: it can't be read in one way only"
+    return None
+
+
+def _check(pairs: list[tuple[str, Any]]) -> None:
+    if len({name for name, _ in pairs}) != len(pairs):
+        raise _RepeatedError
