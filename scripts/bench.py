@@ -30,7 +30,7 @@ REQUEST = {
     "cpu": {"minimum_millicores": 4000},
     "memory": {"minimum_bytes": 16 << 30},
 }
-COLUMNS = ("shape", "way", "p50 ms", "cpu ms", "fan-out", "match", "rank", "encode", "peak MB", "vs last")
+COLUMNS = ("shape", "way", "p50 ms", "cpu ms", "fan-out", "match", "rank", "encode", "MB", "vs last")
 
 
 @click.command(help=__doc__)
@@ -42,10 +42,15 @@ COLUMNS = ("shape", "way", "p50 ms", "cpu ms", "fan-out", "match", "rank", "enco
 def main(shapes: tuple[str, ...], latency: int, rounds: int, n: int, record: bool) -> None:
     """Runs the command."""
     last = json.loads(RECORD.read_text()) if RECORD.exists() else {}
-    table = Table(*COLUMNS, title=f"Searches on {platform.machine()}, Python {platform.python_version()}", box=None)
+    table = Table(
+        *COLUMNS,
+        title=f"Searches on {platform.machine()}, Python {platform.python_version()}",
+        box=None,
+        pad_edge=False,
+    )
     found: dict[str, float] = {}
     for shape in shapes:
-        for way, measured in _measure(shape, latency, rounds, n).items():
+        for way, measured in measure(shape, latency, rounds, n).items():
             key = f"{shape}@{latency} {way}"
             found[key] = measured["cpu"]
             table.add_row(shape, way, *_cells(measured), f"{measured['cpu'] / last[key]:.2f}" if key in last else "-")
@@ -61,7 +66,7 @@ def _cells(measured: dict[str, float]) -> list[str]:
     return [*(f"{measured[name]:.2f}" for name in names), f"{measured['peak_mb']:.0f}"]
 
 
-def _measure(shape: str, latency: int, rounds: int, n: int) -> dict[str, dict[str, float]]:
+def measure(shape: str, latency: int, rounds: int, n: int) -> dict[str, dict[str, float]]:
     """Both ways side by side: their rounds take turns, so that the machine's moods meet both."""
     with _gateway(shape, latency, 0) as revalidated, _gateway(shape, latency, 1) as changed:
         ways = {"revalidated": revalidated, "changed": changed}
