@@ -18,7 +18,7 @@ RUN := $(VENV)/bin/python -m
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: dev stop logs
 dev: $(INSTALLED) $(EMULATOR_INSTALLED) ## Start the gateway, three providers, the emulator; search
@@ -59,6 +59,26 @@ test-ui: $(INSTALLED) $(EMULATOR_INSTALLED) ## Run the web page's tests in Chrom
 verify: $(INSTALLED) ## Check format, lint, types, imports, tests, packages
 	@$(RUN) scripts.verify
 
+.PHONY: bench bench-cluster fuzz
+bench: $(INSTALLED) ## Measure searches, against this machine's last run
+	@$(RUN) scripts.bench
+
+bench-cluster: $(INSTALLED) ## Measure a read of a large cluster against the typed client
+	@$(RUN) scripts.bench_cluster_read
+
+fuzz: $(INSTALLED) ## Put 100,000 made-up cluster objects through the decoders
+	@$(RUN) scripts.fuzz_decoders
+
+.PHONY: bootstrap hami-verify collect-debug
+bootstrap: $(INSTALLED) ## Make the lab: kind, made-up GPUs, HAMi and a provider
+	@$(RUN) scripts.bootstrap
+
+hami-verify: $(INSTALLED) ## Compare what the lab's cluster and its provider say
+	@$(RUN) scripts.hami_verify
+
+collect-debug: $(INSTALLED) ## Write what explains a broken lab to artifacts/debug
+	@$(RUN) scripts.collect_debug
+
 .PHONY: lock format clean
 lock: $(INSTALLED) ## Renew the locks from the .in files (UPGRADE=1: newest)
 	@$(RUN) scripts.lock
@@ -67,7 +87,8 @@ format: $(INSTALLED) ## Format the code and fix what the linter can
 	@$(VENV)/bin/ruff format . && $(VENV)/bin/ruff check --fix .
 
 clean: stop ## Stop, and remove all that make wrote, local records too
-	@rm -rf build .run .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache; find . -name __pycache__ -prune -exec rm -rf {} +
+	@if command -v kind >/dev/null && kind get clusters 2>/dev/null | grep -qx fedcompute-lab; then kind delete cluster --name fedcompute-lab; fi
+	@rm -rf build artifacts .run .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache; find . -name __pycache__ -prune -exec rm -rf {} +
 
 # An environment is installed again when its lock changed, and made again when its Python is gone or another one.
 .PHONY: unsound
