@@ -1,16 +1,25 @@
-"""make test-e2e: the end-to-end tests, with an emulator of their own on a free port."""
+"""make test-e2e: the end-to-end tests, with an emulator of their own on a free port.
+
+First those of the commands and of the registry, then the API's, unchanged on each target: `chalice local`, the emulator,
+and the LocalStack that LOCALSTACK_ENDPOINT names, where it names one. TARGETS=local,emulator chooses; arguments go to pytest.
+"""
 
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from scripts import fleet, interrupts, ports, processes, services, settings
-from scripts.settings import ROOT
-from scripts.terminal import Failure, fail
+from scripts import fleet, gateway, interrupts, ports, processes, services, settings, table
+from scripts.settings import ROOT, Settings
+from scripts.terminal import Failure, fail, heading, line
+
+API = "tests/e2e/test_api.py"
+STACK_PREFIX = "fedcompute-e2e"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -26,28 +35,78 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def run(folder: Path, arguments: Sequence[str]) -> int:
-    """Runs the tests while an emulator with empty tables is there for them."""
-    usual = settings.read()
-    port = ports.free_ports(1)[0]
-    configured = replace(usual, run_dir=folder, ports={**usual.ports, "emulator": port})
-    with fleet.up(configured, [services.emulator(configured)], lambda *_: None) as started:
-        try:
-            environment = os.environ | {"REGISTRY_TEST_ENDPOINT": configured.url("emulator")}
-            pytest = [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-m",
-                "e2e",
-                f"--basetemp={folder / 'tests'}",
-                "tests",
-                *arguments,
-            ]
-            return subprocess.run(pytest, cwd=ROOT, env=environment, check=False).returncode
-        finally:
-            with interrupts.held():
-                fleet.down(folder, started)
-                _end_leftovers(folder)
+    """Runs the tests while a whole fleet of its own is there for them: the emulator, and a gateway to compare with."""
+    names = _targets()
+    free = dict(zip(settings.DEFAULT_PORTS, ports.free_ports(len(settings.DEFAULT_PORTS)), strict=True))
+    configured = replace(settings.read(), run_dir=folder, ports=free)
+    try:
+        with fleet.up(configured, services.fleet(configured), _table_when_ready(configured)):
+            gateway.register(configured)
+            codes = [_pytest(folder, {"REGISTRY_TEST_ENDPOINT": configured.url("emulator")}, ["tests", *arguments])]
+            for name in names:
+                with _target(name, configured) as address:
+                    heading(f"The API on {name}: {address}")
+                    told = {"E2E_TARGET": name, "E2E_GATEWAY": address, "E2E_REFERENCE": configured.url("gateway")}
+                    codes.append(_pytest(folder, told, [API, *arguments]))
+    finally:
+        with interrupts.held():
+            fleet.down(folder, list(processes.recorded(folder).values()))
+            _end_leftovers(folder)
+    return next((code for code in codes if code), 0)
+
+
+def _targets() -> list[str]:
+    """Which targets the API is tried on."""
+    usual = ["local", "emulator", *(["localstack"] if os.environ.get("LOCALSTACK_ENDPOINT") else [])]
+    chosen = os.environ.get("TARGETS", ",".join(usual)).replace(",", " ").split()
+    if unknown := sorted(set(chosen) - {"local", "emulator", "localstack"}):
+        raise Failure(f"TARGETS names {', '.join(unknown)}; there are local, emulator and localstack.")
+    if "localstack" not in chosen:
+        line("Not on LocalStack: LOCALSTACK_ENDPOINT names none.")
+    return chosen
+
+
+def _table_when_ready(configured: Settings) -> fleet.WhenReady:
+    def when_ready(service: services.Service, running: Any, is_new: bool) -> None:  # noqa: ARG001 (the fleet's call)
+        if service.name == "emulator":
+            table.create(configured)
+
+    return when_ready
+
+
+@contextmanager
+def _target(name: str, configured: Settings) -> Iterator[str]:
+    """The gateway's address on a target, deployed for the block."""
+    if name == "local":
+        yield configured.url("gateway")
+        return
+    environment = os.environ | {
+        "TARGET": name,
+        "RUN_DIR": str(configured.run_dir),
+        "EMULATOR_PORT": str(configured.ports["emulator"]),
+        "STACK_PREFIX": STACK_PREFIX,
+        "PROVIDERS": " ".join(settings.PROVIDERS),
+    }
+    _script("deploy", environment)
+    try:
+        told = dict(row.split() for row in _script("urls", environment).splitlines())
+        yield told["gateway"]
+    finally:
+        with interrupts.held():
+            _script("undeploy", environment)
+
+
+def _script(name: str, environment: Mapping[str, str]) -> str:
+    command = [sys.executable, "-m", f"scripts.{name}"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Failure(f"scripts.{name} failed:\n{done.stdout[-6000:]}{done.stderr[-3000:]}")
+    return done.stdout
+
+
+def _pytest(folder: Path, told: Mapping[str, str], arguments: Sequence[str]) -> int:
+    command = [sys.executable, "-m", "pytest", "-m", "e2e", f"--basetemp={folder / 'tests'}", *arguments]
+    return subprocess.run(command, cwd=ROOT, env={**os.environ, **told}, check=False).returncode
 
 
 def _end_leftovers(folder: Path) -> None:
