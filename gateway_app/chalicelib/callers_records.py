@@ -12,6 +12,8 @@ from fedcompute.errors import Problem
 from fedcompute.log import Log
 from fedcompute.provider import NewProvider, ProviderRecord
 
+MOST_PROVIDERS = 5000  # of all owners; about: two who register the last one at once both may
+
 
 class CallersRecords:
     """What the provider routes change. Raises, beside what the registry raises: 403 `forbidden`.
@@ -27,7 +29,9 @@ class CallersRecords:
         self._signing = signing
 
     def create(self, new: NewProvider, owner: str | None = None) -> ProviderRecord:
-        """Registers a provider of this caller's."""
+        """Registers a provider of this caller's. Raises: 409 `registry_full`."""
+        if len(self._registry.all()) >= MOST_PROVIDERS:
+            raise Problem("registry_full", f"There are {MOST_PROVIDERS} providers already; remove one that is not used.")
         key_version = 1
         if self._signing is not None:
             self._signing.require_key()

@@ -311,6 +311,22 @@ def test_member_that_stands_twice_counts_as_its_last() -> None:
     assert errors(b'{"gpu": {}, "gpu": null}') == {"": "ask for at least one of gpu, cpu and memory"}
 
 
+@pytest.mark.parametrize(
+    ("at", "most", "past"),
+    [
+        ("/providers/include", {"include": ["p"] * 1000}, {"include": ["p"] * 1001}),
+        ("/providers/exclude", {"exclude": ["p"] * 1000}, {"exclude": ["p"] * 1001}),
+        ("/providers/include/0", {"include": ["p" * 64]}, {"include": ["p" * 65]}),
+        ("/providers/labels", {"labels": {str(n): "" for n in range(64)}}, {"labels": {str(n): "" for n in range(65)}}),
+        ("/providers/labels/k", {"labels": {"k": "v" * 253}}, {"labels": {"k": "v" * 254}}),
+    ],
+)
+def test_filter_names_only_so_many_and_so_long(at: str, most: dict[str, Any], past: dict[str, Any]) -> None:
+    parsed({"gpu": {}, "providers": most})
+
+    assert list(errors({"gpu": {}, "providers": past})) == [at]
+
+
 def test_strangers_text_is_cleaned_and_cut_before_it_is_told() -> None:
     found = errors({"gpu": {}, "\u202e" + "x" * 5000 + "\n": 1})
 

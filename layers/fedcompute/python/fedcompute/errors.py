@@ -15,6 +15,7 @@ STATUS: Mapping[str, int] = {
     "provider_not_found": 404,
     "method_not_allowed": 405,
     "provider_exists": 409,
+    "registry_full": 409,
     "version_conflict": 412,
     "payload_too_large": 413,
     "unsupported_media_type": 415,

@@ -13,6 +13,10 @@ LARGEST = 2**63 - 1  # what one amount may hold, as in the inventory
 
 Amount = Annotated[int, Field(ge=1, le=LARGEST)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+Id = Annotated[str, StringConstraints(max_length=64)]
+Ids = Annotated[tuple[Id, ...], Field(max_length=1000)]
+LabelKey = Annotated[str, StringConstraints(max_length=317)]
+LabelText = Annotated[str, StringConstraints(max_length=253)]
 
 
 class Strategy(StrEnum):
@@ -92,9 +96,11 @@ class Toleration(Document):
 class ProviderFilter(Document):
     """Which of the enabled providers are asked: (include, or all) and labels, minus exclude."""
 
-    include: tuple[str, ...] = Field((), description="Ids; empty: all.")
-    exclude: tuple[str, ...] = Field((), description="Ids.")
-    labels: dict[str, str] = Field({}, description="Labels that a provider's record must have.")
+    include: Ids = Field((), description="Ids; empty: all.")
+    exclude: Ids = Field((), description="Ids.")
+    labels: dict[LabelKey, LabelText] = Field(
+        {}, max_length=64, description="Labels that a provider's record must have."
+    )
 
 
 class SearchRequest(Document):
