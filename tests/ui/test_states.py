@@ -92,16 +92,25 @@ def checked(tab: Tab) -> None:
     page.locator(".check").wait_for()
 
 
-def key_asked_in_a_row(tab: Tab) -> None:
+def forbidden_in_a_row(tab: Tab) -> None:
     page = tab.open("#/providers")
     tab.problem("**/check", 403, "forbidden", "This key may not check provider-c.")
     page.get_by_role("button", name="Check Edge Lab C").click()
     page.get_by_role("alert").wait_for()
 
 
+def anothers_provider(tab: Tab) -> None:
+    record = {"id": "provider-m", "name": "Lab M", "base_url": None, "enabled": True, "timeout_ms": 1500, "labels": {}, "owner": "m",
+              "key_version": 1, "verified_at": None, "version": 1, "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z"}  # fmt: skip
+    tab.answer("**/api/v1/providers*", 200, {"providers": [record], "next_token": None})
+    page = tab.open("#/providers")
+    assert page.get_by_role("switch").is_disabled()
+    assert page.locator(".record button:not([role])").count() == 0
+
+
 STATES = [
     loading, error, no_gateway, refused, key_needed, empty_registry, empty_federation, nobody_asked,
-    registering, editing, deleting, checked, key_asked_in_a_row,
+    registering, editing, deleting, checked, forbidden_in_a_row, anothers_provider,
 ]  # fmt: skip
 
 

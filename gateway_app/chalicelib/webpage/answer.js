@@ -56,11 +56,11 @@ function copies(parameters, answer) {
   const { body } = bodyOf(parameters);
   const command = asCli(parameters, body);
   return el("div.copies", { role: "group", "aria-label": "Copy" },
-    copyButton("Link", () => location.href, "The address of this request"),
-    copyButton("curl", () => asCurl(body), "As a curl command"),
-    copyButton("CLI", () => command, "As a command of fedcompute"),
-    copyButton("JSON", () => JSON.stringify(body, null, 2), "The request's body"),
-    copyButton("Answer", () => JSON.stringify(answer, null, 2), "The answer's body"),
+    copyButton("Link", () => location.href, { title: "The address of this request" }),
+    copyButton("curl", () => asCurl(body), { title: "As a curl command" }),
+    copyButton("CLI", () => command, { title: "As a command of fedcompute" }),
+    copyButton("JSON", () => JSON.stringify(body, null, 2), { title: "The request's body" }),
+    copyButton("Answer", () => JSON.stringify(answer, null, 2), { title: "The answer's body" }),
   );
 }
 

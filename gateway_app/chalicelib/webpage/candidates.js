@@ -87,7 +87,7 @@ function details({ node, devices, provenance, score_parts: parts, hint }, reques
 
 function manifest({ kind, text }) {
   return el("div.manifest", {},
-    el("div.manifest-head", {}, el("b", {}, MANIFESTS[kind]), el("span", {}, "for kubectl create -f -"), copyButton("manifest", () => text)),
+    el("div.manifest-head", {}, el("b", {}, MANIFESTS[kind]), el("span", {}, "for kubectl create -f -"), copyButton("manifest", () => text, { word: "Copy" })),
     el("pre", { tabindex: "0", "aria-label": MANIFESTS[kind], role: "group" }, el("code", {}, text)),
   );
 }

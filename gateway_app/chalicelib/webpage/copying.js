@@ -4,9 +4,9 @@ import { el, fill, icon, speak } from "./dom.js";
 
 const SHOWN_MS = 1600;
 
-/** A small button that copies what `text()` returns. */
-export function copyButton(name, text, title) {
-  const button = el("button.copy", { type: "button", title, "aria-label": `Copy ${name}`, click: copy }, name);
+/** A small button that copies what `text()` returns; it shows `word`, and is called by the name of what it copies. */
+export function copyButton(name, text, { title, word = name } = {}) {
+  const button = el("button.copy", { type: "button", title, "aria-label": `Copy ${name}`, click: copy }, word);
   async function copy() {
     try {
       await navigator.clipboard.writeText(text());
@@ -15,8 +15,8 @@ export function copyButton(name, text, title) {
       return;
     }
     speak(`${name} copied`);
-    fill(button, icon("check"), name);
-    setTimeout(() => fill(button, name), SHOWN_MS);
+    fill(button, icon("check"), word);
+    setTimeout(() => fill(button, word), SHOWN_MS);
   }
   return button;
 }

@@ -96,8 +96,8 @@ export class RequestForm {
     this.others = el("details.more", {},
       el("summary", {}, "More options", icon("chevron")),
       el("div.fields", {},
-        this.field("provider", "Only providers", { placeholder: "all", hint: "ids, by comma" }),
-        this.field("exclude", "Without providers", { placeholder: "none", hint: "ids, by comma" }),
+        this.field("provider", "Only from", { placeholder: "provider ids" }),
+        this.field("exclude", "Not from", { placeholder: "provider ids" }),
         this.field("label", "Provider labels", { placeholder: "region=eu" }),
         this.field("toleration", "Tolerations", { placeholder: "key=value:NoSchedule" }),
         this.field("limit", "Candidates", { inputmode: "numeric", placeholder: "20" }),
@@ -108,14 +108,14 @@ export class RequestForm {
     return this.others;
   }
 
-  field(name, label, { unit, hint, focus, ...attributes }) {
+  field(name, label, { unit, focus, ...attributes }) {
     const id = `request-${name}`;
     const fault = el("p.fault", { id: `${id}-fault`, hidden: true });
     const input = el("input", { id, autocomplete: "off", spellcheck: "false", "aria-describedby": fault.id, focus, ...attributes });
     this.inputs[name] = [input];
     this.faults[name] = fault;
     return el("div.field", {},
-      el("label", { for: id }, label, hint && el("small", {}, hint)),
+      el("label", { for: id }, label),
       el("div.input", {}, input, unit && el("span.unit", { "aria-hidden": "true" }, unit)),
       fault,
     );

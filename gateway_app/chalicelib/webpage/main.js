@@ -1,6 +1,6 @@
 // Starts the page: which view the address names, the theme, and the key of this tab.
 
-import { heldKey, holdKey } from "./api.js";
+import { BASE, heldKey, holdKey } from "./api.js";
 import { AskingView } from "./asking_view.js";
 import { el, fill, icon } from "./dom.js";
 import { FederationView } from "./federation.js";
@@ -45,7 +45,8 @@ async function go() {
 function topEnd() {
   const theme = el("button.quiet", { type: "button", click: nextTheme, "aria-label": `Theme: ${themeName()}` }, icon("theme"), themeName());
   const forget = el("button.quiet", { type: "button", title: "Forget the key of this tab", click: () => holdKey("") }, "Forget key");
-  fill(document.getElementById("top-end"), heldKey() && forget, theme);
+  const documented = el("a.button.quiet", { href: `${BASE}/docs`, title: "The API's documentation" }, "API");
+  fill(document.getElementById("top-end"), heldKey() && forget, documented, theme);
 }
 
 function themeName() {
@@ -57,7 +58,7 @@ function nextTheme() {
   localStorage.setItem(THEME, THEMES[(THEMES.indexOf(themeName()) + 1) % THEMES.length]);
   applyTheme();
   topEnd();
-  document.querySelector("#top-end button:last-child").focus();
+  document.querySelector("#top-end > :last-child").focus();
 }
 
 function applyTheme() {

@@ -96,6 +96,6 @@ function newKey(key) {
   return el("div.new-key", {},
     el("p", {}, "The provider's own key. It is shown this once: set it as PROVIDER_KEY there."),
     el("code", {}, key),
-    copyButton("key", () => key),
+    copyButton("key", () => key, { word: "Copy" }),
   );
 }

@@ -39,6 +39,7 @@ export class RegistryView {
   }
 
   row(record) {
+    const isOwn = record.base_url !== null; // the gateway tells an address to its owner only
     const outcome = el("div.record-check", { "aria-live": "polite" });
     const trouble = el("div", { "aria-live": "polite" });
     const attempt = (work) => async ({ currentTarget: button }) => {
@@ -56,12 +57,12 @@ export class RegistryView {
         this.toggle(record, attempt, trouble),
         el("div.record-name", {}, el("h2", {}, record.name), el("code", {}, record.id), record.enabled ? null : state("quiet", "disabled")),
         el("div.record-about", {},
-          el("code.record-address", {}, record.base_url ?? "address not shown"),
+          el("code.record-address", {}, record.base_url ?? "another owner's"),
           el("span.record-fact", { title: `The most that one call may take; version ${record.version}, changed ${moment(record.updated_at)}` },
             `${duration(record.timeout_ms)} timeout`),
           el("span.record-labels", {}, Object.entries(record.labels).map(([name, value]) => el("code.tag", {}, `${name}=${value}`))),
         ),
-        el("div.buttons", {},
+        isOwn && el("div.buttons", {},
           el("button", { type: "button", "aria-label": `Check ${record.name}`, click: attempt(() => this.check(record, outcome)) }, "Check"),
           el("button", { type: "button", "aria-label": `Edit ${record.name}`, click: () => editRecord(record, () => this.show()) }, "Edit"),
           el("button.danger", { type: "button", "aria-label": `Delete ${record.name}`, click: () => confirmRemoval(record, () => this.show()) }, "Delete"),
@@ -85,7 +86,7 @@ export class RegistryView {
       this.root.querySelector(`[data-id="${CSS.escape(record.id)}"] .switch`)?.focus();
     });
     const title = record.enabled ? "Searches ask it" : "Searches leave it out";
-    return el("button.switch", { type: "button", role: "switch", "aria-checked": String(record.enabled), "aria-label": `${record.name} enabled`, title, click: flip });
+    return el("button.switch", { type: "button", role: "switch", "aria-checked": String(record.enabled), "aria-label": `${record.name} enabled`, disabled: record.base_url === null, title, click: flip });
   }
 
   async check(record, outcome) {
