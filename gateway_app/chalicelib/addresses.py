@@ -16,6 +16,11 @@ from fedcompute.base_url import host_and_port
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
+# Below 1024 stand the services of machines, and what they answer would tell a stranger which of them run.
+WEB_PORTS = (80, 443)
+FIRST_FREE_PORT = 1024
+BAD_PORT = "has a port that no provider may have: 80, 443 and those from 1024 are for them"
+
 
 class Reach(StrEnum):
     """How near a provider may be."""
@@ -84,6 +89,8 @@ class AddressPolicy:
         is_own = api == own_api if api else bool(own_host) and _is_own(base_url, own_host)
         if is_own or (not api and (host, port) in self._forbidden):
             return "must not be the gateway itself or its AWS endpoint"
+        if not _is_for_providers(port):
+            return BAD_PORT
         try:
             return self.refusal(_without_localhost(host), port, base_url)
         except ValueError:
@@ -99,12 +106,14 @@ class AddressPolicy:
         if is_denied and not self._emulated_api(base_url):
             return "is the AWS endpoint's or the Lambda run time's"
         if _within(address, LOOPBACK):
-            return None if self.reach is Reach.ANY else "is on the gateway's own machine"
+            if self.reach is not Reach.ANY:
+                return "is on the gateway's own machine"
+            return None if _is_for_providers(port) else BAD_PORT
         if _within(address, NEVER) or (address.version == 6 and _is_special_v6(address)):
             return "is in a network that no provider may be in"
         if _within(address, PRIVATE) and self.reach is Reach.PUBLIC:
             return "is in a private network"
-        return None
+        return None if _is_for_providers(port) else BAD_PORT
 
     def _emulated_api(self, base_url: str) -> str | None:
         """The id of the API that a base_url is of, where it is one that was deployed to the emulator."""
@@ -115,6 +124,10 @@ class AddressPolicy:
             return None
         found = _EMULATED_API.fullmatch(urlsplit(base_url).path)
         return (found[1] or found[2]) if found else None
+
+
+def _is_for_providers(port: int) -> bool:
+    return port in WEB_PORTS or port >= FIRST_FREE_PORT
 
 
 def _is_own(base_url: str, own_host: str) -> bool:

@@ -31,7 +31,9 @@ class CallersRecords:
     def create(self, new: NewProvider, owner: str | None = None) -> ProviderRecord:
         """Registers a provider of this caller's. Raises: 409 `registry_full`."""
         if len(self._registry.all()) >= MOST_PROVIDERS:
-            raise Problem("registry_full", f"There are {MOST_PROVIDERS} providers already; remove one that is not used.")
+            raise Problem(
+                "registry_full", f"There are {MOST_PROVIDERS} providers already; remove one that is not used."
+            )
         key_version = 1
         if self._signing is not None:
             self._signing.require_key()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.addresses import AddressPolicy, Reach
+from chalicelib.addresses import BAD_PORT, AddressPolicy, Reach
 
 PUBLIC, PRIVATE, ANY = AddressPolicy(Reach.PUBLIC), AddressPolicy(Reach.PRIVATE), AddressPolicy(Reach.ANY)
 
@@ -142,6 +142,23 @@ def test_address_in_a_code_of_its_own_is_refused_by_every_policy(host: str) -> N
 def test_metadata_url_is_refused_by_every_policy(host: str) -> None:
     for policy in (PUBLIC, PRIVATE, ANY):
         assert policy.refusal_of_url(f"https://{host}/latest") == "is in a network that no provider may be in"
+
+
+@pytest.mark.parametrize("port", [22, 25, 53, 1, 81, 442, 444, 1023])
+def test_port_of_another_service_is_refused_by_every_policy(port: int) -> None:
+    for policy in (PUBLIC, PRIVATE, ANY):
+        for host in ("8.8.8.8", "gpu.example.org", "127.0.0.1", "10.0.0.7"):
+            assert policy.refusal_of_url(f"https://{host}:{port}") is not None
+        assert policy.refusal("8.8.8.8", port) == BAD_PORT
+    assert ANY.refusal("127.0.0.1", port) == BAD_PORT
+    assert PRIVATE.refusal("10.0.0.7", port) == BAD_PORT
+
+
+@pytest.mark.parametrize("port", [80, 443, 1024, 8081, 8443, 65535])
+def test_ports_of_the_web_and_those_without_a_service_are_for_providers(port: int) -> None:
+    for policy in (PUBLIC, PRIVATE, ANY):
+        assert policy.refusal_of_url(f"https://gpu.example.org:{port}") is None
+        assert policy.refusal("8.8.8.8", port) is None
 
 
 # --- what the gateway itself talks to
