@@ -59,6 +59,10 @@ test-ui: $(INSTALLED) $(EMULATOR_INSTALLED) ## Run the web page's tests in Chrom
 verify: $(INSTALLED) ## Check format, lint, types, imports, tests, packages
 	@$(RUN) scripts.verify
 
+.PHONY: keys
+keys: $(INSTALLED) ## Callers' keys: make keys ARGS='create --help'
+	@$(RUN) scripts.keys $(ARGS)
+
 .PHONY: bench bench-cluster fuzz
 bench: $(INSTALLED) ## Measure searches, against this machine's last run
 	@$(RUN) scripts.bench

@@ -50,6 +50,13 @@ def checks() -> list[Check]:
             if shell
             else []
         ),
+        Check("secrets", (sys.executable, "-m", "scripts.secret_scan"), "no keys, tokens or private keys in the tree"),
+        Check(
+            "audit",
+            (sys.executable, "-m", "scripts.audit_packages"),
+            "known vulnerabilities, where the index can be reached",
+            live=True,
+        ),
         Check(
             "tests", (*PYTEST, "-n", "2", "-m", "not e2e and not stress and not ui"), "the hermetic tests", live=True
         ),

@@ -48,7 +48,9 @@ def examples() -> list[Example]:
         method, path = first.split()
         expected = json.loads(answer_body) if answer_body else None
         found.append(
-            Example(bool(of_provider), method, path, _headers(lines), body, int(status), _headers(answer_lines), expected)
+            Example(
+                bool(of_provider), method, path, _headers(lines), body, int(status), _headers(answer_lines), expected
+            )
         )
     return found
 
@@ -93,7 +95,10 @@ def test_every_example_answers_as_the_page_says(federation: Any) -> None:
 
 
 def test_every_route_has_an_example(federation: Any) -> None:
-    shown = {(example.method, re.sub(r"/provider-[a-z]", "/{provider_id}", example.path.partition("?")[0])) for example in examples()}
+    shown = {
+        (example.method, re.sub(r"/provider-[a-z]", "/{provider_id}", example.path.partition("?")[0]))
+        for example in examples()
+    }
 
     page_for_people = ("GET", "/")
     assert set(federation.routes) - shown - {page_for_people} == set()

@@ -43,7 +43,13 @@ def fit_of(node: dict[str, Any], request: SearchRequest) -> Fit:
 
 def whole_gpus(name: str, total: int, free: int) -> dict[str, Any]:
     devices = [
-        {"id": f"{name}-{i}", "resource": "nvidia.com/gpu", "healthy": True, "slots_total": 1, "slots_available": int(i < free)}
+        {
+            "id": f"{name}-{i}",
+            "resource": "nvidia.com/gpu",
+            "healthy": True,
+            "slots_total": 1,
+            "slots_available": int(i < free),
+        }
         for i in range(total)
     ]
     return {"name": name, "ready": True, "schedulable": True, "devices": devices}
@@ -54,7 +60,9 @@ def test_the_four_strategies_each_prefer_another_of_the_four_nodes() -> None:
 
     for strategy in STRATEGIES:
         request = parsed({"gpu": {}, "strategy": strategy})
-        scores = {row["node"]: fit_of(whole_gpus(row["node"], int(row["T"]), int(row["F"])), request).score for row in rows}
+        scores = {
+            row["node"]: fit_of(whole_gpus(row["node"], int(row["T"]), int(row["F"])), request).score for row in rows
+        }
 
         assert scores == {row["node"]: float(row[strategy]) for row in rows}
 
@@ -84,7 +92,9 @@ def test_one_more_eligible_device_may_lower_a_score_where_devices_have_minimums(
         for place, (mib, percent) in enumerate(free)
     ]  # fmt: skip
 
-    fit = fit_of({"name": "n", "ready": True, "schedulable": True, "devices": devices}, parsed(block("request", "lowered")))
+    fit = fit_of(
+        {"name": "n", "ready": True, "schedulable": True, "devices": devices}, parsed(block("request", "lowered"))
+    )
 
     assert [device.id for device in fit.devices] == [row["devices"]]
     assert fit.score == float(row["score"])
