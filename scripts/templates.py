@@ -13,6 +13,8 @@ type Template = dict[str, Any]
 
 # What Chalice names its resources. Another name in infra/ would make a second one instead of changing this one.
 OF_CHALICE = frozenset({"APIHandler", "APIHandlerInvokePermission", "ApiHandlerRole", "RestAPI"})
+# What a further function of an app has in common with the one that API Gateway calls.
+SHARED_BY_FUNCTIONS = ("CodeUri", "Environment", "Layers", "LoggingConfig", "Tags", "Tracing")
 # What an answer that API Gateway makes itself says, by its type: the words of fedcompute.errors.
 ANSWERS: Mapping[str, tuple[str, str]] = {
     "MISSING_AUTHENTICATION_TOKEN": ("not_found", "There is nothing at this address."),
@@ -54,6 +56,10 @@ def checked(template: Template, name: str) -> Template:
     if without_type or not template["Resources"].keys() >= OF_CHALICE:
         wrong = ", ".join(without_type) or ", ".join(sorted(OF_CHALICE - template["Resources"].keys()))
         raise Failure(f"infra/{name}.json and Chalice's template do not fit together: {wrong}.")
+    handler = template["Resources"]["APIHandler"]["Properties"]
+    for one in template["Resources"].values():
+        if one["Type"] == "AWS::Serverless::Function":
+            one["Properties"] |= {name: handler[name] for name in SHARED_BY_FUNCTIONS}
     for double in ("RestAPIId", "APIHandlerName", "APIHandlerArn", "EndpointURL"):
         template["Outputs"].pop(double, None)
     return template
