@@ -352,11 +352,11 @@ def check(cluster: dict[str, Any]) -> int:
 
 def _check_numbers(inventory: Inventory) -> None:
     for node in inventory.nodes:
-        assert not list(node_faults(node)), node
+        assert not (faults := list(node_faults(node))), faults
         parts = (node.cpu, node.memory, node.pods or node.cpu)
         _check_amounts(*(value for part in parts for value in msgspec.structs.astuple(part)))
         for device in node.devices:
-            assert not list(device_faults(device)), device
+            assert not (faults := list(device_faults(device))), (faults, device)
             _check_amounts(*_amounts_of(device))
             assert device.healthy or not any(_left_of(device)), device
         assert len(node.warnings) <= 13

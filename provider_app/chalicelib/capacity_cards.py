@@ -13,8 +13,7 @@ from chalicelib.core_objects import ClusterNode
 from chalicelib.findings import Findings
 from chalicelib.node_state import count_of
 from fedcompute.quantities import LARGEST
-
-MOST_CARDS = 1024
+from fedcompute.soundness import MOST_DEVICES
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +80,9 @@ def capacity_cards(node: ClusterNode, findings: Findings) -> Iterator[tuple[Card
         amount = count_of(listed, kind.counted or kind.count)
         if not amount:
             continue
-        count = min(-(-amount // kind.each), MOST_CARDS)
-        if -(-amount // kind.each) > MOST_CARDS:
-            findings.add("too_many_devices", f"{kind.count}: only the first {MOST_CARDS} cards are listed")
+        count = min(-(-amount // kind.each), MOST_DEVICES)
+        if -(-amount // kind.each) > MOST_DEVICES:
+            findings.add("too_many_devices", f"{kind.count}: only the first {MOST_DEVICES} cards are listed")
         yield kind, [_card(kind, node, place, count, amount) for place in range(count)]
 
 

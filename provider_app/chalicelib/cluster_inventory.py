@@ -29,6 +29,7 @@ from chalicelib.node_state import (
 )
 from fedcompute.inventory import Device, Inventory, Node
 from fedcompute.inventory import Warning as InventoryWarning
+from fedcompute.soundness import MOST_DEVICES, MOST_NODES, MOST_TAINTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,10 @@ def inventory_of(cluster: Cluster, now: datetime) -> Inventory:
     _place_dra(cluster, sites, findings)
     source = "hami" if any(map(_has_hami, sites.values())) else "kubernetes"
     # A site is let go as soon as its node is made: a large cluster's cards and devices need not be held at once.
-    nodes = [_node(name, sites.pop(name), knows_pods=cluster.pods is not None) for name in sorted(sites)]
+    if len(sites) > MOST_NODES:
+        findings.add("too_many_nodes", f"only the first {MOST_NODES} of {len(sites)} are listed")
+    names = sorted(sites)[:MOST_NODES]
+    nodes = [_node(name, sites.pop(name), knows_pods=cluster.pods is not None) for name in names]
     return Inventory(
         provider_id=cluster.provider_id,
         source=source,
@@ -85,12 +89,13 @@ def _node(name: str, site: Site, *, knows_pods: bool) -> Node:
     groups, ready = ways_to_devices(node, site.registers, site.dra, taken, findings)
     devices = devices_of(groups, site.holdings if knows_pods else None, site.asking, findings) + ready
     tell_of_virtual(node, findings)
+    taints = taints_of(node, findings)
     return Node(
         name=name,
         ready=is_ready(node),
-        schedulable=is_schedulable(node),
-        labels=labels_of(node),
-        taints=taints_of(node),
+        schedulable=is_schedulable(node) and len(taints) <= MOST_TAINTS,
+        labels=labels_of(node, findings),
+        taints=taints[:MOST_TAINTS],
         cpu=cpu_of(node, taken, findings),
         memory=memory_of(node, taken, findings),
         pods=pods_of(node, site.pods if knows_pods else None, findings),
@@ -107,7 +112,9 @@ def _in_order(devices: list[Device], findings: Findings) -> list[Device]:
             findings.add("duplicate_device", "a second device of this id left out", device.id)
         elif device.id:
             kept[device.id] = device
-    return sorted(kept.values(), key=_order)
+    if len(kept) > MOST_DEVICES:
+        findings.add("too_many_devices", f"only the first {MOST_DEVICES} of {len(kept)} are listed")
+    return sorted(kept.values(), key=_order)[:MOST_DEVICES]
 
 
 def _order(device: Device) -> tuple[str, bool, int, int, str]:

@@ -5,6 +5,7 @@ from chalicelib.findings import Findings
 from chalicelib.pod_requests import Amounts
 from fedcompute.inventory import Cpu, Memory, Pods, Taint
 from fedcompute.quantities import LARGEST, nanos, thousandths, units
+from fedcompute.soundness import MOST_LABELS, MOST_TAINTS
 from fedcompute.taints import KEEP_OUT
 from fedcompute.text import clean
 
@@ -24,19 +25,26 @@ def is_schedulable(node: ClusterNode) -> bool:
     )
 
 
-def taints_of(node: ClusterNode) -> list[Taint]:
-    """The taints that a pod must tolerate, those of the node's lifecycle apart."""
-    return [
+def taints_of(node: ClusterNode, findings: Findings) -> list[Taint]:
+    """The taints that a pod must tolerate, those of the node's lifecycle apart. A warning where not all can be listed."""
+    taints = [
         Taint(key=clean(taint.key, _LONGEST_NAME), value=clean(taint.value or "", _LONGEST_NAME), effect=taint.effect)
         for taint in node.spec.taints or ()
         if taint.effect in KEEP_OUT and not taint.key.startswith(_LIFECYCLE)
     ]
+    if len(taints) > MOST_TAINTS:
+        findings.add(
+            "too_many_taints", f"{len(taints)} taints are more than can be listed: the node takes no pods here"
+        )
+    return taints
 
 
-def labels_of(node: ClusterNode) -> dict[str, str]:
-    """The node's labels, by name, so that equal ones read alike."""
+def labels_of(node: ClusterNode, findings: Findings) -> dict[str, str]:
+    """The node's labels, by name, so that equal ones read alike; as many as an inventory takes."""
     labels = node.metadata.labels or {}
-    return {clean(name, _LONGEST_NAME): clean(labels[name], _LONGEST_NAME) for name in sorted(labels)}
+    if len(labels) > MOST_LABELS:
+        findings.add("too_many_labels", f"only the first {MOST_LABELS} of {len(labels)} are listed")
+    return {clean(name, _LONGEST_NAME): clean(labels[name], _LONGEST_NAME) for name in sorted(labels)[:MOST_LABELS]}
 
 
 def tell_of_virtual(node: ClusterNode, findings: Findings) -> None:

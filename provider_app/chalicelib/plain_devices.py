@@ -18,9 +18,8 @@ from chalicelib.plain_resources import Plain, plain
 from chalicelib.pod_requests import Amounts
 from fedcompute.inventory import Device
 from fedcompute.quantities import units, whole
+from fedcompute.soundness import MOST_DEVICES
 from fedcompute.text import clean
-
-MOST_DEVICES = 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,9 +54,14 @@ _TABLE: tuple[tuple[str, Plain], ...] = (
 )
 
 
+_LONGEST = 253 + 1 + 63  # a domain, a slash and a name
+
+
 @lru_cache(maxsize=1024)
 def plain(resource: str) -> Plain | None:
-    """What an extended resource counts; None for what is not in the table."""
+    """What an extended resource counts; None for what is not in the table, or too long to be a resource's name."""
+    if len(resource) > _LONGEST:
+        return None
     for pattern, found in _TABLE:
         match = re.fullmatch(pattern, resource)
         if match is not None:

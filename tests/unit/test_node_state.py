@@ -111,3 +111,18 @@ def test_node_that_stands_for_another_cluster_is_told(labels):
 
     assert codes(found) == ["virtual_node"]
     assert only_node(found).cpu.total_millicores == 8000
+
+
+def test_node_with_more_devices_labels_and_taints_than_an_inventory_takes_is_cut_and_told():
+    many = node(
+        allocatable={"nvidia.com/gpu": "1024", "amd.com/gpu": "9"},
+        labels={f"l{number}": "" for number in range(600)},
+        spec={"taints": [{"key": f"t{number}", "effect": "NoSchedule"} for number in range(200)]},
+    )
+
+    found = inventory(many)
+
+    listed = only_node(found)
+    assert (len(listed.devices), len(listed.labels), len(listed.taints)) == (1024, 512, 128)
+    assert not listed.schedulable
+    assert codes(found) == ["too_many_devices", "too_many_labels", "too_many_taints"]
