@@ -4,6 +4,8 @@ from chalice.app import Chalice, Request, Response
 
 from chalicelib import providers
 from chalicelib.answers import encoded, hidden_from, page_answer, record_answer, search_answer
+from chalicelib.api_document import api_document
+from chalicelib.api_viewer import viewer
 from chalicelib.callers import caller_of
 from chalicelib.check import check
 from chalicelib.collaborators import Collaborators
@@ -18,7 +20,7 @@ from fedcompute.provider import NewProvider, ReplacedProvider
 from fedcompute.readiness import Health, Ready
 from fedcompute.records import CheckAnswer, Record, RecordPage
 from fedcompute.request import SearchRequest, parse_search
-from fedcompute.web import Web, html_response, json_response, no_content, note, query_of, raw_body
+from fedcompute.web import JSON, Web, html_response, json_response, no_content, note, query_of, raw_body
 
 PROVIDERS = "/api/v1/providers"
 ONE_PROVIDER = PROVIDERS + "/{provider_id}"
@@ -49,6 +51,18 @@ def get_ready(request: Request) -> Response:
     return json_response(*encoded(ready(gateway.registry)))
 
 
+@web.route("/openapi.json", role=PUBLIC, contract=Contract(JSON))
+def get_openapi(request: Request) -> Response:
+    """This API as an OpenAPI 3.1 document."""
+    return json_response(api_document(tuple(web.operations), is_open=gateway.settings.auth == "open"))
+
+
+@web.route("/docs", role=PUBLIC, contract=Contract(HTML))
+def get_docs(request: Request) -> Response:
+    """The same document for people."""
+    return html_response(*viewer(tuple(web.operations)))
+
+
 @web.route(
     PROVIDERS,
     ("POST",),
@@ -58,7 +72,7 @@ def get_ready(request: Request) -> Response:
         201,
         takes=NewProvider,
         headers=("ETag", "Location"),
-        errors=("not_ready", "provider_exists", "registry_unavailable"),
+        errors=("not_ready", "provider_exists", "registry_full", "registry_unavailable"),
     ),
 )
 def post_provider(request: Request) -> Response:

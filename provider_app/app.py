@@ -7,12 +7,13 @@ import msgspec
 from chalice.app import Chalice, Request, Response
 
 from chalicelib.inventory_reply import AGE_QUERY, asked_max_age_ms, reply
+from chalicelib.provider_document import api_document
 from chalicelib.provider_parts import ProviderParts
 from fedcompute import __version__
 from fedcompute.inventory import Inventory
 from fedcompute.operations import PUBLIC, Contract
 from fedcompute.readiness import Health
-from fedcompute.web import Web, json_response
+from fedcompute.web import JSON, Web, json_response
 
 app = Chalice(app_name="fedcompute-provider")
 parts = ProviderParts(Path(__file__).parent)
@@ -23,6 +24,12 @@ web = Web(app, lambda: parts.log, lambda: parts.access)
 def health(request: Request) -> Response:
     """Whether this app runs, and its version."""
     return json_response(msgspec.json.encode({"status": "ok", "version": __version__}))
+
+
+@web.route("/openapi.json", role=PUBLIC, contract=Contract(JSON))
+def openapi(request: Request) -> Response:
+    """What a provider serves, as an OpenAPI 3.1 document."""
+    return json_response(api_document(tuple(web.operations)))
 
 
 @web.route(

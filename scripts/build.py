@@ -13,7 +13,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
-from scripts import fingerprints, handlers, packages, templates
+from scripts import docs_viewer, fingerprints, handlers, packages, templates
 from scripts.packages import APPS, INFRA, SHARED, SHARED_CODE, Variant
 from scripts.settings import ROOT
 from scripts.terminal import Failure, console, fail
@@ -60,6 +60,7 @@ def architecture() -> str:
 
 def build(variant: Variant) -> Built:
     """Everything of one variant that is not there yet. Raises Failure."""
+    console.print(f"  {docs_viewer.fetch()}", markup=False)
     built = Built(BUILD / variant.name)
     built.folder.mkdir(parents=True, exist_ok=True)
     apps = [ROOT / folder for folder in APPS.values()]

@@ -51,6 +51,8 @@ def install(target: Path, requirements: Path, editable: str | None, log: Path) -
     for name, command in jobs:
         if not step(name, partial(run, command, log), log):
             return 1
+    if editable:
+        subprocess.run([sys.executable, str(Path(__file__).with_name("docs_viewer.py"))], check=False)
     unfinished.unlink()
     (target / ".installed").write_text(f"{sys.version}\n")
     return 0

@@ -46,7 +46,8 @@ class Federation:
         )
         headers = {name.lower(): value for name, value in answer.headers.items()}
         body = self.from_fleet(answer.body.decode())
-        return answer.status_code, headers, json.loads(body) if body else None
+        is_json = "json" in headers.get("content-type", "")
+        return answer.status_code, headers, json.loads(body) if is_json else body or None
 
     def to_fleet(self, text: str) -> str:
         for provider_id, port in PORTS.items():

@@ -46,7 +46,7 @@ def examples() -> list[Example]:
         (first, *lines), body = _head_and_body(request)
         (status, *answer_lines), answer_body = _head_and_body(answer)
         method, path = first.split()
-        expected = json.loads(answer_body) if answer_body else None
+        expected = json.loads(answer_body) if answer_body.startswith("{") else answer_body or None
         found.append(
             Example(
                 bool(of_provider), method, path, _headers(lines), body, int(status), _headers(answer_lines), expected
@@ -57,7 +57,7 @@ def examples() -> list[Example]:
 
 def differences(expected: Any, actual: Any, place: str = "") -> Iterator[str]:
     """Where an answer is not as the page says; `…` stands for any value, any further members, any further elements."""
-    if expected == ANY:
+    if expected == ANY or is_text_like(expected, actual):
         return
     if isinstance(expected, dict) and isinstance(actual, dict):
         named = {name: value for name, value in expected.items() if name != ANY}
@@ -77,6 +77,13 @@ def differences(expected: Any, actual: Any, place: str = "") -> Iterator[str]:
             yield from differences(one, other, f"{place}/{index}")
     elif expected != actual or type(expected) is not type(actual):
         yield f"{place}: {actual!r}, not {expected!r}"
+
+
+def is_text_like(expected: Any, actual: Any) -> bool:
+    """Whether a text of several lines is as the page says; `…` stands for anything."""
+    if not isinstance(expected, str) or not isinstance(actual, str) or "\n" not in actual:
+        return False
+    return re.fullmatch(re.escape(expected).replace(ANY, ".*"), actual.strip(), re.DOTALL) is not None
 
 
 def test_every_example_answers_as_the_page_says(federation: Any) -> None:

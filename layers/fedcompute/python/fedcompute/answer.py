@@ -3,10 +3,16 @@
 Every answer that came over the wire keeps its body, byte for byte, in `raw`.
 """
 
+from typing import Annotated, Any
+
 import msgspec
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from fedcompute.inventory import Cpu, Device, Memory, Pods, Taint, Warning  # noqa: A004 (the contract's word)
+
+# For the API's document. All other members are always there.
+SOMETIMES: dict[str, Any] = {"x-sometimes": True}
+AS_UNDERSTOOD: dict[str, Any] = {"$ref": "#/components/schemas/SearchRequest"}
 
 
 class Answer(Struct, kw_only=True, dict=True):
@@ -126,7 +132,7 @@ class SearchAnswer(Answer, kw_only=True, dict=True):
     """The answer of POST /api/v1/resources/search."""
 
     search_id: str = ""
-    request: dict[str, object] = {}
+    request: Annotated[dict[str, Any], Meta(extra_json_schema=AS_UNDERSTOOD)] = {}
     strategy: StrategyUsed = field(default_factory=StrategyUsed)
     feasibility: str
     partial: bool = False

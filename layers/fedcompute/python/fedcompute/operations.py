@@ -20,7 +20,7 @@ class Query(NamedTuple):
     about: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Contract:
     """What a route takes and gives.
 

@@ -1,8 +1,10 @@
 """What the federation has, as the gateway adds it up; `unknown` counts what a sum leaves out."""
 
-from msgspec import Struct, field
+from typing import Annotated
 
-from fedcompute.answer import Answer, Entry
+from msgspec import Meta, Struct, field
+
+from fedcompute.answer import SOMETIMES, Answer, Entry
 
 
 class CpuSums(Struct, kw_only=True):
@@ -54,7 +56,7 @@ class ModelTotals(Struct, kw_only=True):
     """The devices of one vendor, or of one of its models."""
 
     vendor: str = ""
-    model: str = ""
+    model: Annotated[str, Meta(extra_json_schema=SOMETIMES)] = ""
     devices: DeviceSums
 
 

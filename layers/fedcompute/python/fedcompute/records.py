@@ -1,8 +1,10 @@
 """What the gateway answers about its registry: records, pages of them, and what a check found."""
 
-from msgspec import Struct, field
+from typing import Annotated
 
-from fedcompute.answer import Answer, Entry
+from msgspec import Meta, Struct, field
+
+from fedcompute.answer import SOMETIMES, Answer, Entry
 
 
 class Record(Answer, kw_only=True, dict=True):
@@ -20,7 +22,7 @@ class Record(Answer, kw_only=True, dict=True):
     version: int = 0
     created_at: str | None = None
     updated_at: str | None = None
-    key: str | None = None
+    key: Annotated[str | None, Meta(extra_json_schema=SOMETIMES)] = None
 
 
 class RecordPage(Answer, kw_only=True, dict=True):
