@@ -194,9 +194,9 @@ _whole_values = _records | _allocated | _documents | st.sampled_from(_HANDSHAKES
 _cut = st.tuples(_whole_values, st.integers(0, 60)).map(lambda pair: pair[0][: pair[1]])
 VALUES = _whole_values | _cut | st.text(max_size=60)
 
-_quantity = (
-    st.sampled_from(_QUANTITIES) | st.integers(-5, 2**70) | st.floats(allow_nan=False, allow_infinity=False) | st.none()
-)
+_usual = st.sampled_from(["0", "1", "2", "8", "16", "100m", "64Gi", 4])
+_strange = st.integers(-5, 2**70) | st.floats(allow_nan=False, allow_infinity=False) | st.none()
+_quantity = _usual | _usual | _usual | st.sampled_from(_QUANTITIES) | _strange
 _listed = st.dictionaries(st.sampled_from(_RESOURCES), _quantity, max_size=8)
 _statuses = st.sampled_from(["True", "False", "Unknown"])
 _taint = st.fixed_dictionaries(
