@@ -4,6 +4,7 @@ A fault is a function that is given the connection after the request was read, a
 What drips waits between two bytes for the end of the server, so that closing it ends every fault at once.
 """
 
+import functools
 import gzip
 import json
 import socket
@@ -273,15 +274,19 @@ def declares_too_much(connection: Connection) -> None:
     connection.answer(b"{", length=10**18)
 
 
+@functools.cache
+def _bomb() -> bytes:
+    return gzip.compress(b" " * (64 << 20), 1)
+
+
 @fault
 def gzip_bomb(connection: Connection) -> None:
-    connection.answer(gzip.compress(b" " * (8 << 20), 9), "Content-Encoding: gzip")
+    connection.answer(_bomb(), "Content-Encoding: gzip")
 
 
 @fault
 def gzip_of_gzip_bomb(connection: Connection) -> None:
-    bomb = gzip.compress(gzip.compress(b" " * (8 << 20), 9), 9)
-    connection.answer(bomb, "Content-Encoding: gzip, gzip")
+    connection.answer(gzip.compress(_bomb(), 9), "Content-Encoding: gzip, gzip")
 
 
 @fault
@@ -591,3 +596,118 @@ def negative_amount(connection: Connection) -> None:
 @fault
 def truth_for_a_number(connection: Connection) -> None:
     connection.answer(connection.inventory(nodes=[a_node("good", a_device(slots_total=True), a_device("GPU-2"))]))
+
+
+# More of each
+
+
+@fault
+def slow_but_in_time(connection: Connection) -> None:
+    connection.server.ended.wait(DRIP_S)
+    connection.answer(connection.inventory())
+
+
+@fault
+def redirects_slowly(connection: Connection) -> None:
+    connection.server.ended.wait(DRIP_S)
+    connection.answer(b"", f"Location: /f/{connection.name}/again", status="302 Found")
+
+
+@fault
+def redirects_to_a_file(connection: Connection) -> None:
+    connection.answer(b"", "Location: file:///etc/passwd", status="302 Found")
+
+
+@fault
+def zstd_unasked(connection: Connection) -> None:
+    connection.answer(bytes.fromhex("28b52ffd") + b"\x00" * 40, "Content-Encoding: zstd")
+
+
+@fault
+def http_2(connection: Connection) -> None:
+    connection.send(b"\x00\x00\x12\x04" + b"\x00" * 23)
+
+
+@fault
+def cut_in_a_chunk(connection: Connection) -> None:
+    connection.send(head("Transfer-Encoding: chunked") + b"fff\r\n" + connection.inventory())
+
+
+@fault
+def chunked_and_a_length(connection: Connection) -> None:
+    body = connection.inventory()
+    connection.send(
+        head("Transfer-Encoding: chunked", "Content-Length: 5") + b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+    )
+
+
+@fault
+def longer_than_its_length(connection: Connection) -> None:
+    connection.answer(connection.inventory(), length=len(connection.inventory()) - 10)
+
+
+@fault
+def nul_in_a_header(connection: Connection) -> None:
+    connection.answer(connection.inventory(), "X-Odd: a\x00b")
+
+
+@fault
+def many_cookies(connection: Connection) -> None:
+    connection.answer(connection.inventory(), *(f"Set-Cookie: k{n}={'v' * 3000}; Path=/" for n in range(90)))
+
+
+@fault
+def one_cookie(connection: Connection) -> None:
+    connection.answer(connection.inventory(), "Set-Cookie: sid=secret; Path=/")
+
+
+@fault
+def trailers(connection: Connection) -> None:
+    body = connection.inventory()
+    chunks = b"%x\r\n%s\r\n0\r\n" % (len(body), body)
+    connection.send(head("Transfer-Encoding: chunked") + chunks + b'ETag: "trailer"\r\nContent-Encoding: br\r\n\r\n')
+
+
+@fault
+def name_that_stands_twice(connection: Connection) -> None:
+    connection.answer(connection.inventory()[:-1] + b', "provider_id": "' + connection.name.encode() + b'"}')
+
+
+@fault
+def text_alone(connection: Connection) -> None:
+    connection.answer(b'"hello"')
+
+
+@fault
+def number_out_of_range(connection: Connection) -> None:
+    connection.answer(connection.inventory(schema_version=17).replace(b"17", b"1e999"))
+
+
+@fault
+def many_bytes_that_are_not_utf_8(connection: Connection) -> None:
+    connection.answer(connection.inventory()[:-1] + b', "new": "' + b"\xe9" * 800_000 + b'"}')
+
+
+@fault
+def large_members_that_nobody_knows(connection: Connection) -> None:
+    connection.answer(b'{"more":[' + b",".join([b'{"id":"r","total":8}'] * 40_000) + b"]}")
+
+
+@fault
+def pieces_that_are_nothing(connection: Connection) -> None:
+    nodes = b",".join([b"{}"] * 300_000)
+    connection.answer(b'{"provider_id":"' + connection.name.encode() + b'","nodes":[' + nodes + b"]}")
+
+
+@fault
+def characters_that_act(connection: Connection) -> None:
+    connection.answer(connection.inventory(nodes=[a_node("good\x1b[2J\u202e")]))
+
+
+@fault
+def labelled_as_latin_1(connection: Connection) -> None:
+    body = connection.inventory(nodes=[a_node("good", labels={"Stadt": "Köln"})])
+    connection.send(
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=latin-1\r\nContent-Length: %d\r\n\r\n%s"
+        % (len(body), body)
+    )

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 from fakes.bad_providers import FAULTS, BadProviders, Listener
 from fakes.certificates import certificate_for, server_side
+from fakes.fault_outcomes import OUTCOME_OF, SLOW
 from fakes.patience import in_time
 from fakes.provider_fleet import ProviderFleet
 from fakes.registry_table import a_record
@@ -26,93 +27,6 @@ from chalicelib.inventories import Answered, Inventories
 BUDGET_MS = 400
 AMPLE_S = 10.0
 CAP_BYTES = 1 << 20
-
-# What each fault of fakes.bad_providers ends as.
-ENDS_AS: Mapping[str, tuple[str, ...]] = {
-    "timeout": (
-        "silent",
-        "drips-headers",
-        "drips-a-body-with-its-length",
-        "drips-a-body-without-its-length",
-        "drips-chunks",
-        "drips-a-chunk-size",
-        "drips-trailers",
-        "drips-interim-answers",
-        "stops-in-the-body",
-    ),
-    "too_large": (
-        "endless-body",
-        "endless-chunks",
-        "declares-too-much",
-        "gzip-bomb",
-        "endless-gzip-of-nothing",
-    ),
-    "protocol_error": (
-        "endless-headers",
-        "endless-header-line",
-        "endless-interim-answers",
-        "broken-gzip",
-        "gzip-cut-in-the-data",
-        "gzip-cut-in-its-checksum",
-        "brotli-unasked",
-        "gzip-with-a-wrong-checksum",
-        "text-after-the-gzip",
-        "unknown-encoding",
-        "ten-encodings",
-        "gzip-of-gzip-bomb",
-        "shorter-than-its-length",
-        "two-lengths",
-        "negative-length",
-        "length-that-is-no-number",
-        "bad-chunk-size",
-        "no-last-chunk",
-        "http-0-9",
-        "http-9-9",
-        "garbage-banner",
-        "status-that-is-no-number",
-        "closes-at-once",
-        "resets-at-once",
-        "resets-in-the-body",
-        "switches-protocols",
-    ),
-    "redirected": ("redirects", "redirects-to-metadata", "endless-redirect"),
-    "http_status": (
-        "status-204",
-        "status-206",
-        "status-304-unasked",
-        "status-429",
-        "status-500-with-a-good-body",
-        "status-999",
-    ),
-    "not_json": (
-        "empty-body",
-        "html",
-        "not-a-number",
-        "deep-nesting",
-        "byte-order-mark",
-        "utf-16",
-        "bytes-that-are-not-utf-8",
-        "lone-surrogate",
-        "two-documents",
-    ),
-    "invalid_inventory": ("json-that-is-a-list", "nodes-that-are-no-list", "no-provider-id"),
-    "identity_mismatch": ("another-identity",),
-    "unsupported_schema": ("schema-of-the-future",),
-    "ok": (
-        "json-labelled-as-html",
-        "unknown-fields",
-        "interim-answer-first",
-        "more-than-its-length",
-        "huge-integer",
-        "duplicate-device",
-        "duplicate-node",
-        "available-above-total",
-        "negative-amount",
-        "truth-for-a-number",
-    ),
-}
-SLOW = ENDS_AS["timeout"]
-OUTCOME_OF = {name: outcome for outcome, names in ENDS_AS.items() for name in names}
 
 
 class Errors(list[tuple[str, BaseException]]):
@@ -259,6 +173,8 @@ def test_no_fault_of_a_provider_is_an_error_of_the_gateway(asked: Asked) -> None
         ("available-above-total", ["good"], "invalid_device"),
         ("truth-for-a-number", ["good"], "invalid_device"),
         ("unknown-fields", ["gpu-01", "n2"], None),
+        ("characters-that-act", ["good[2J"], None),
+        ("labelled-as-latin-1", ["good"], None),
     ],
 )
 def test_what_is_bad_in_an_inventory_is_left_out_with_a_warning(
@@ -271,8 +187,9 @@ def test_what_is_bad_in_an_inventory_is_left_out_with_a_warning(
     assert all(one.provider_id == fault for one in answered.entry.warnings)
 
 
-def test_headers_of_an_interim_answer_are_not_the_answers(asked: Asked) -> None:
-    assert asked.answers["interim-answer-first"].reply.etag is None
+@pytest.mark.parametrize("fault", ["interim-answer-first", "trailers"])
+def test_headers_of_an_interim_answer_and_of_a_trailer_are_not_the_answers(asked: Asked, fault: str) -> None:
+    assert asked.answers[fault].reply.etag is None
 
 
 def test_bytes_after_an_answer_do_not_reach_the_next_search(bad: BadProviders) -> None:

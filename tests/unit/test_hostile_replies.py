@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedcompute.inventory import LONGEST_NAME, Inventory
-from fedcompute.pieces import MOST_NODE_BYTES, elements
+from fedcompute.pieces import MOST_BAD_NODES, MOST_NODE_BYTES, elements
 from fedcompute.reading import UnreadableInventoryError, read
 from fedcompute.soundness import MOST_DEVICES, MOST_LABELS, MOST_NODES, MOST_TAINTS
 
@@ -135,6 +135,11 @@ def test_node_past_a_limit_is_left_out_with_a_warning(bad: dict[str, Any], code:
 
     assert names(found) == ["good"]
     assert [warning.code for warning in found.warnings] == [code]
+
+
+@pytest.mark.parametrize(("bad", "outcome"), [(MOST_BAD_NODES, "ok"), (MOST_BAD_NODES + 1, "invalid_inventory")])
+def test_inventory_has_a_most_of_bad_nodes(bad: int, outcome: str) -> None:
+    assert outcome_of(reply(a_node("good"), *[{"name": 1}] * bad)) == outcome
 
 
 def test_node_at_every_limit_is_read() -> None:

@@ -15,6 +15,7 @@ from msgspec import Raw, Struct, structs
 from fedcompute.inventory import Device, Inventory, Node, Warning  # noqa: A004 (the contract's word)
 from fedcompute.soundness import MOST_NODES
 
+MOST_BAD_NODES = 1000
 MOST_NODE_BYTES = 1 << 20
 MOST_WARNINGS_BYTES = 64 << 10
 
@@ -74,6 +75,7 @@ def _warnings(raw: bytes) -> list[Warning]:
 
 
 def _nodes(raw: bytes, warnings: list[Warning]) -> Iterator[Node]:
+    bad = 0
     for place, piece in enumerate(elements(raw)):
         if place >= MOST_NODES:
             raise msgspec.ValidationError(f"more than {MOST_NODES} nodes")
@@ -83,6 +85,9 @@ def _nodes(raw: bytes, warnings: list[Warning]) -> Iterator[Node]:
             try:
                 yield _node_by_pieces(piece, fault, warnings)
             except msgspec.ValidationError as error:
+                bad += 1
+                if bad > MOST_BAD_NODES:
+                    raise msgspec.ValidationError(f"more than {MOST_BAD_NODES} bad nodes; the last: {error}") from error
                 warnings.append(Warning(code="invalid_node", message=f"node {place} left out: {error}"))
 
 
