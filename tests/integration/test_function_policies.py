@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from botocore import xform_name
+from botocore.session import get_session
 from fakes.registry_table import a_provider, a_table
 from moto import mock_aws
 
@@ -21,6 +23,7 @@ from scripts.settings import ROOT
 ACTIONS = {
     "get_item": {"dynamodb:GetItem"},
     "query": {"dynamodb:Query"},
+    "update_item": {"dynamodb:UpdateItem"},
     "transact_write_items": {"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"},
     "get_parameter": {"ssm:GetParameter"},
     "get_secret_value": {"secretsmanager:GetSecretValue"},
@@ -55,9 +58,6 @@ def called_in(app: str) -> set[str]:
 
 def _all_operations() -> set[str]:
     """Operations of the services that the gateway makes clients of, but for names that plain Python has too."""
-    from botocore import xform_name
-    from botocore.session import get_session
-
     services = ("dynamodb", "ssm", "secretsmanager", "lambda", "s3", "sqs")
     names = {xform_name(one) for name in services for one in get_session().get_service_model(name).operation_names}
     return {name for name in names if "_" in name or name in ACTIONS}
