@@ -179,7 +179,7 @@ def clean_registry(federation: str) -> Iterator[None]:
 @pytest.fixture
 def silent_provider(federation: str, clean_registry: None) -> str:
     """A registered provider whose address nobody answers at."""
-    record = {"id": "provider-x", "name": "Lab X", "base_url": "http://localhost:9"}
+    record = {"id": "provider-x", "name": "Lab X", "base_url": "http://localhost:65530"}
     requests.post(f"{federation}/api/v1/providers", json=record, timeout=10).close()
     return "provider-x"
 

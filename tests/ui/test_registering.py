@@ -25,7 +25,7 @@ class Records:
         self.session.patch(f"{self.url}/{provider_id}", json=fields, timeout=10).raise_for_status()
 
     def add(self, provider_id: str, **fields: object) -> None:
-        record = {"id": provider_id, "name": "Lab Y", "base_url": "http://localhost:9", "enabled": False, **fields}
+        record = {"id": provider_id, "name": "Lab Y", "base_url": "http://localhost:65530", "enabled": False, **fields}
         self.session.post(self.url, json=record, timeout=10).raise_for_status()
 
 
@@ -50,7 +50,7 @@ def start_registering(tab: Tab) -> Page:
 def test_new_provider_is_checked_while_no_search_asks_it(tab: Tab, records: Records) -> None:
     page = start_registering(tab)
 
-    fill_in(page, Id="provider-y", Name="Lab Y", Address="http://localhost:9", Labels="region=eu, tier=gold")
+    fill_in(page, Id="provider-y", Name="Lab Y", Address="http://localhost:65530", Labels="region=eu, tier=gold")
     page.get_by_role("button", name="Check", exact=True).click()
     expect(page.locator("dialog .check")).to_contain_text("unreachable")
 
@@ -73,7 +73,7 @@ def test_provider_that_passes_is_enabled_with_one_more_press(tab: Tab, records: 
     }  # fmt: skip
     tab.answer("**/check", 200, passed)
 
-    fill_in(page, Id="provider-y", Name="Lab Y", Address="http://localhost:9")
+    fill_in(page, Id="provider-y", Name="Lab Y", Address="http://localhost:65530")
     page.keyboard.press("Enter")
     expect(page.locator("dialog .check")).to_contain_text("2 devices, 1 unused")
     expect(page.get_by_role("button", name="Save and enable")).to_be_focused()
@@ -85,7 +85,7 @@ def test_provider_that_passes_is_enabled_with_one_more_press(tab: Tab, records: 
 
 def test_what_was_only_checked_is_taken_back(tab: Tab, records: Records) -> None:
     page = start_registering(tab)
-    fill_in(page, Id="provider-y", Name="Lab Y", Address="http://localhost:9")
+    fill_in(page, Id="provider-y", Name="Lab Y", Address="http://localhost:65530")
     page.keyboard.press("Enter")
     expect(page.locator("dialog .check")).to_be_visible()
 
