@@ -1,16 +1,13 @@
 """make dev: the emulator, three providers and the gateway in the background, registered, and one search."""
 
 import json
-import subprocess
-import sys
 import time
-from pathlib import Path
 
-from scripts import fleet, gateway, interrupts, processes, report, services, settings, table
+from scripts import fleet, gateway, interrupts, inventories, processes, report, services, settings, table
 from scripts.exclusive import alone
 from scripts.processes import Running
 from scripts.services import Service
-from scripts.settings import PROVIDERS, ROOT, Settings
+from scripts.settings import Settings
 from scripts.terminal import Failure, console, fail, heading, line
 
 
@@ -35,29 +32,13 @@ def bring_up() -> None:
         started = processes.recorded(run_dir)
         configured = settings.read(remembered={name: one.port for name, one in started.items()})
         heading("Inventories")
-        check_inventories()
+        inventories.check()
         with fleet.up(configured, services.fleet(configured), _Arrivals(configured)):
             heading("Registry")
             for name, told in gateway.register(configured).items():
                 line(f"{name} {told}")
             report.show(gateway.search(configured))
     _tell_what_next(configured)
-
-
-def check_inventories() -> None:
-    """Checks the three files with the same code that serves them. Raises Failure for the first that is wrong."""
-    command = str(Path(sys.executable).with_name("fedcompute"))
-    for name in PROVIDERS:
-        file = ROOT / "provider_app" / "inventories" / f"{name}.json"
-        checked = subprocess.run(
-            [sys.executable, command, "inventory", "check", str(file)], capture_output=True, text=True, check=False
-        )
-        if checked.returncode:
-            raise Failure(f"{file.relative_to(ROOT)} is no inventory:\n{checked.stdout}{checked.stderr}".rstrip())
-        nodes = json.loads(file.read_text())["nodes"]
-        line(
-            f"{file.relative_to(ROOT)}: {len(nodes)} nodes, {sum(len(one.get('devices', [])) for one in nodes)} devices"
-        )
 
 
 class _Arrivals:

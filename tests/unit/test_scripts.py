@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts import archives, handlers, ports, process_table, processes, services, settings, table, verify
+from scripts import archives, handlers, inventories, ports, process_table, processes, services, settings, table, verify
 from scripts.processes import Running
 from scripts.terminal import Failure
 
@@ -68,6 +68,54 @@ class TestServices:
 
         assert of["provider-b"]["PROVIDER_ID"] == "provider-b"
         assert of["provider-b"]["INVENTORY_FILE"] == "inventories/provider-b.json"
+
+
+class TestInventories:
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        for name in settings.PROVIDERS:
+            (tmp_path / f"{name}.json").write_text(json.dumps({"provider_id": name, "nodes": []}))
+        return tmp_path
+
+    def test_each_file_and_what_it_holds_is_told(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        inventories.check(folder)
+
+        assert [line.rpartition("/")[2] for line in capsys.readouterr().out.splitlines()] == [
+            f"{name}.json: 0 nodes, 0 devices" for name in settings.PROVIDERS
+        ]
+
+    def test_byte_order_mark_that_the_provider_lets_pass_is_let_pass(self, folder: Path) -> None:
+        file = folder / "provider-b.json"
+        file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+
+        inventories.check(folder)
+
+    def test_inventory_of_another_provider_is_refused(self, folder: Path) -> None:
+        (folder / "provider-b.json").write_bytes((folder / "provider-c.json").read_bytes())
+
+        with pytest.raises(Failure, match=r"provider-b\.json:/provider_id: is provider-c"):
+            inventories.check(folder)
+
+    def test_every_mistake_is_told_with_file_and_pointer(self, folder: Path) -> None:
+        (folder / "provider-a.json").write_text('{"provider_id": 1, "nodes": [{"name": "n", "schedulable": true}]}')
+
+        with pytest.raises(Failure) as caught:
+            inventories.check(folder)
+
+        assert "provider-a.json:/provider_id: " in str(caught.value)
+        assert "provider-a.json:/nodes/0/ready: is required" in str(caught.value)
+
+    def test_file_that_is_no_json_is_told_as_such(self, folder: Path) -> None:
+        (folder / "provider-a.json").write_text("{")
+
+        with pytest.raises(Failure, match=r"is not provider-a's inventory:\nit is not JSON: .* line 1, column 2"):
+            inventories.check(folder)
+
+    def test_file_that_is_not_there_is_named(self, folder: Path) -> None:
+        (folder / "provider-c.json").unlink()
+
+        with pytest.raises(Failure, match=r"provider-c\.json can't be read"):
+            inventories.check(folder)
 
 
 class TestPorts:
