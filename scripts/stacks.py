@@ -9,12 +9,14 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from scripts import stack_events
 from scripts.terminal import Failure
 
 LARGEST_TEMPLATE = 51_200  # bytes, of a template in a call
 TAGS = [{"Key": "application", "Value": "fedcompute"}]
 PATIENCE_S = 30 * 60
-CANCELLED = "cancelled"  # what CloudFormation says of resources that another one's failure took along
+GRACE_S = 20.0  # until a stack that was told to change shows that it does
+STACK = "AWS::CloudFormation::Stack"
 UNCHANGED = ("didn't contain changes", "No updates are to be performed")
 
 type Tell = Callable[[str], None]
@@ -133,7 +135,7 @@ class Stacks:
         while time.monotonic() < deadline:
             found = self._client.describe_change_set(ChangeSetName=identifier, StackName=stack)
             if found["Status"] == "CREATE_COMPLETE":
-                changes = tuple(sorted(_change(dict(one["ResourceChange"])) for one in found["Changes"]))
+                changes = tuple(sorted(stack_events.change(dict(one["ResourceChange"])) for one in found["Changes"]))
                 made = ChangeSet(identifier, stack, is_new, changes)
                 if changes or is_new or not self._empty_means_unchanged:
                     return made
@@ -149,19 +151,19 @@ class Stacks:
 
     def _follow(self, name: str, seen: set[str]) -> None:
         """Tells each event until the stack rests. Raises Failure unless it rests well."""
-        reason = ""
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline:
+        reason, last = "", ""  # of the stack's own events; its state may be the old one for a moment
+        began = time.monotonic()
+        while time.monotonic() < began + PATIENCE_S:
             found = self._find(name)
             for event in self._new_events(name, seen):
-                self._tell(_told(event))
-                reason = reason or _first_reason(event)
-            status = "DELETE_COMPLETE" if found is None else found["StackStatus"]
-            if not status.endswith("_IN_PROGRESS"):
-                if status in ("CREATE_COMPLETE", "UPDATE_COMPLETE", "DELETE_COMPLETE"):
-                    return
-                state = "the version before still stands" if status == "UPDATE_ROLLBACK_COMPLETE" else status
-                raise Failure(f"{name.rpartition('/')[0] or name} failed ({state}): {reason or 'no reason was given'}")
+                self._tell(stack_events.told(event))
+                reason = reason or stack_events.first_reason(event)
+                last = str(event["ResourceStatus"]) if event["ResourceType"] == STACK else last
+            status = "DELETE_COMPLETE" if found is None else str(found["StackStatus"])
+            has_begun = found is None or last == status or time.monotonic() > began + GRACE_S
+            if has_begun and not status.endswith("_IN_PROGRESS"):
+                stack_events.judge(name, status, reason)
+                return
             time.sleep(self._poll_s)
         raise Failure(f"{name} did not come to rest.")
 
@@ -188,19 +190,3 @@ class Stacks:
                 return None
             raise
         return dict(found[0]) if found and found[0]["StackStatus"] != "DELETE_COMPLETE" else None
-
-
-def _change(change: dict[str, Any]) -> str:
-    replaced = " (replaced)" if change.get("Replacement") == "True" else ""
-    return f"{change['Action'].lower():<7} {change['ResourceType']:<32} {change['LogicalResourceId']}{replaced}"
-
-
-def _told(event: Mapping[str, Any]) -> str:
-    reason = f"  {event['ResourceStatusReason']}" if event.get("ResourceStatusReason") else ""
-    return f"{event['ResourceStatus']:<28} {event['LogicalResourceId']}{reason}"
-
-
-def _first_reason(event: Mapping[str, Any]) -> str:
-    reason = str(event.get("ResourceStatusReason") or "")
-    is_failure = str(event["ResourceStatus"]).endswith("_FAILED") and CANCELLED not in reason
-    return f"{event['LogicalResourceId']} ({event['ResourceType']}): {reason}" if is_failure and reason else ""

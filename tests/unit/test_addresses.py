@@ -214,3 +214,57 @@ def test_gateway_is_no_provider_of_its_own(url: str, own_host: str) -> None:
 @pytest.mark.parametrize("own_host", ["", "other.example.org", "localhost:8080", "a:b:c", "[", "x:99999", "\x00"])
 def test_other_hosts_and_senseless_ones_refuse_nothing(own_host: str) -> None:
     assert ANY.refusal_of_url("http://localhost:8081", own_host) is None
+
+
+# --- APIs that were deployed to an emulator
+
+EMULATOR = "http://127.0.0.1:4566"
+DEPLOYED = [
+    f"{EMULATOR}/restapis/abc123/api/_user_request_",
+    "http://localhost:4566/restapis/abc123/api/_user_request_",
+    f"{EMULATOR}/_aws/execute-api/abc123/api",
+]
+NOT_DEPLOYED = [
+    EMULATOR,
+    f"{EMULATOR}/bucket/key",
+    f"{EMULATOR}/restapis/abc123/api",
+    f"{EMULATOR}/restapis/abc123/api/_user_request_/more",
+    f"{EMULATOR}/restapis/abc123/api//_user_request_",
+    f"{EMULATOR}/restapis/abc%2f123/api/_user_request_",
+    f"{EMULATOR}/x/restapis/abc123/api/_user_request_",
+    "http://127.0.0.1:9001/restapis/abc123/api/_user_request_",
+]
+
+
+def beside_an_emulator(reach: Reach = Reach.ANY) -> AddressPolicy:
+    return AddressPolicy(reach, [EMULATOR, "http://127.0.0.1:9001"], emulator=EMULATOR)
+
+
+@pytest.mark.parametrize("url", DEPLOYED)
+def test_deployed_api_may_be_a_provider_though_it_is_behind_the_aws_endpoint(url: str) -> None:
+    policy = beside_an_emulator()
+
+    assert policy.refusal_of_url(url, own_host="127.0.0.1:4566", own_api="other") is None
+    assert policy.refusal("127.0.0.1", 4566, url) is None
+
+
+@pytest.mark.parametrize("url", NOT_DEPLOYED)
+def test_nothing_else_behind_the_aws_endpoint_may(url: str) -> None:
+    policy = beside_an_emulator()
+
+    assert policy.refusal_of_url(url, own_host="127.0.0.1:4566", own_api="other") is not None
+    assert policy.refusal("127.0.0.1", 9001 if ":9001" in url else 4566, url) is not None
+
+
+def test_gateway_that_was_deployed_is_no_provider_of_its_own() -> None:
+    assert beside_an_emulator().refusal_of_url(DEPLOYED[0], "127.0.0.1:4566", "abc123") == OURS
+
+
+def test_name_that_leads_to_the_aws_endpoint_gains_nothing_from_a_path() -> None:
+    url = "http://lab.example.org:4566/restapis/abc123/api/_user_request_"
+
+    assert beside_an_emulator().refusal("127.0.0.1", 4566, url) is not None
+
+
+def test_no_such_api_is_a_provider_where_only_public_ones_are() -> None:
+    assert all(beside_an_emulator(Reach.PUBLIC).refusal_of_url(url) is not None for url in DEPLOYED)
