@@ -40,7 +40,7 @@ undeploy: $(INSTALLED) ## Remove what make deploy made at TARGET
 urls: $(INSTALLED) ## Where everything that is deployed answers
 	@$(RUN) scripts.urls
 
-.PHONY: build test test-race test-e2e test-ui verify
+.PHONY: build test test-race mutation test-e2e test-ui verify
 build: $(INSTALLED) ## Package both apps, the layer and the wheel into build/
 	@$(RUN) scripts.build
 
@@ -49,6 +49,9 @@ test: $(INSTALLED) ## Run the hermetic tests
 
 test-race: $(INSTALLED) ## Run the concurrency stress tests, many rounds
 	@$(RUN) scripts.verify race
+
+mutation: $(INSTALLED) ## See whether the tests notice small mistakes (40 minutes)
+	@$(RUN) scripts.mutation $(GROUPS)
 
 test-e2e: $(INSTALLED) $(EMULATOR_INSTALLED) ## Run the end-to-end tests against running processes
 	@$(RUN) scripts.e2e

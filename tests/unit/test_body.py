@@ -81,3 +81,21 @@ def test_gzip_of_nothing_without_end_is_too_large() -> None:
 
 def test_empty_body_is_nothing_whatever_its_coding_says() -> None:
     assert received(Body("gzip", MOST), b"") == "ok"
+
+
+def test_end_says_what_is_wrong_with_the_whole() -> None:
+    whole, cut = Body("gzip", MOST), Body("gzip", MOST)
+    whole.take(gzip.compress(b"{}"))
+    cut.take(gzip.compress(b"{}")[:-1])
+
+    assert whole.end() is None
+    assert cut.end() == ("protocol_error", "its gzip is cut short")
+
+
+def test_second_piece_of_a_bomb_is_decoded_no_further_than_what_is_left() -> None:
+    sent = gzip.compress(b"a" * 900 + b" " * (1 << 20))
+    body = Body("gzip", MOST)
+    body.take(sent[:20])
+
+    assert not body.take(sent[20:])
+    assert body._bytes == MOST + 1

@@ -91,3 +91,10 @@ def test_within_one_owner_and_where_all_fit_the_order_stays() -> None:
 
     assert list(Turns(calls, 9).left()) == calls
     assert list(Turns(calls, 2).left()) == calls
+
+
+def test_bound_is_where_sharing_begins() -> None:
+    calls = [a_call(0, "a", is_failing=True), a_call(1, "a")]
+
+    assert list(Turns(calls, 2).left()) == calls
+    assert list(Turns(calls, 1).left()) == calls[::-1]

@@ -1,0 +1,53 @@
+"""What `make mutation` tries, and which tests are to notice; and the mistakes that are none."""
+
+from typing import NamedTuple
+
+_SHARED = "layers/fedcompute/python/fedcompute"
+_GATEWAY = "gateway_app/chalicelib"
+
+
+class Group(NamedTuple):
+    """Modules by name, each with its file, and the tests that are to notice mistakes in them."""
+
+    name: str
+    modules: dict[str, str]
+    tests: tuple[str, ...]
+
+
+def _shared(*names: str) -> dict[str, str]:
+    return {f"fedcompute.{name}": f"{_SHARED}/{name}.py" for name in names}
+
+
+def _gateway(*names: str) -> dict[str, str]:
+    return {f"chalicelib.{name}": f"{_GATEWAY}/{name}.py" for name in names}
+
+
+def _unit(*names: str) -> tuple[str, ...]:
+    return tuple(f"tests/unit/test_{name}.py" for name in names)
+
+
+def _integration(*names: str) -> tuple[str, ...]:
+    return tuple(f"tests/integration/test_{name}.py" for name in names)
+
+
+GROUPS = (
+    Group(
+        "matching",
+        _shared("matching", "eligibility", "taints", "copies", "feasibility"),
+        _unit("matching", "copies", "feasibility", "rejections"),
+    ),
+    Group("ranking", _shared("ranking", "choice", "rounding"), _unit("ranking")),
+    Group("reading", _shared("reading", "pieces", "soundness"), _unit("reading", "hostile_replies")),
+    Group("addresses", _gateway("addresses"), _unit("addresses")),
+    Group("circuit", _gateway("circuit", "turns", "body"), _unit("circuit", "turns", "body")),
+    Group("fan-out", _gateway("fanout", "lane", "transfer"), _integration("fanout")),
+    Group(
+        "registry",
+        _gateway("registry", "table", "snapshot", "attempts", "writes", "items"),
+        _unit("registry_items", "registry_changes")
+        + _integration("registry_on_moto", "registry_in_trouble", "registry_verbs"),
+    ),
+)
+
+# (module, what): mistakes that change nothing anybody could see.
+EQUIVALENT: frozenset[tuple[str, str]] = frozenset()
