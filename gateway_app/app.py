@@ -14,13 +14,14 @@ from chalicelib.page import page
 from chalicelib.resources import resources
 from chalicelib.search import search
 from fedcompute.answer import SearchAnswer
+from fedcompute.exposition import MEDIA_TYPE
 from fedcompute.operations import HTML, PUBLIC, Contract
 from fedcompute.overview import Resources
 from fedcompute.provider import NewProvider, ReplacedProvider
 from fedcompute.readiness import Health, Ready
 from fedcompute.records import CheckAnswer, Record, RecordPage
 from fedcompute.request import SearchRequest, parse_search
-from fedcompute.web import JSON, Web, html_response, json_response, no_content, note, query_of, raw_body
+from fedcompute.web import JSON, Web, html_response, json_response, no_content, note, query_of, raw_body, text_response
 
 PROVIDERS = "/api/v1/providers"
 ONE_PROVIDER = PROVIDERS + "/{provider_id}"
@@ -154,7 +155,9 @@ def delete_provider(request: Request, provider_id: str) -> Response:
 def post_provider_check(request: Request, provider_id: str) -> Response:
     """Ask one provider now."""
     records = gateway.records(request)
-    return json_response(*encoded(check(records.get(provider_id), gateway.asking, records.confirm)))
+    found = check(records.get(provider_id), gateway.asking, records.confirm)
+    gateway.metrics.asked([found["provider"]])
+    return json_response(*encoded(found))
 
 
 @web.route(
@@ -174,7 +177,7 @@ def post_search(request: Request) -> Response:
     wanted = parse_search(raw_body(request), gateway.settings.search_deadline_ms)
     found = search(wanted, gateway.registry, gateway.division, caller_of(request).owns)
     answer = search_answer(found, wanted)
-    note(**found.log_fields)
+    note(**found.log_fields, **gateway.metrics.searched(found))
     return json_response(*answer)
 
 
@@ -183,4 +186,16 @@ def post_search(request: Request) -> Response:
 )
 def get_resources(request: Request) -> Response:
     """What the federation has now."""
-    return json_response(*encoded(resources(gateway.registry, gateway.asking, gateway.settings.search_deadline_ms)))
+    found = resources(gateway.registry, gateway.asking, gateway.settings.search_deadline_ms)
+    gateway.metrics.asked(found["providers"])
+    return json_response(*encoded(found))
+
+
+@web.route(
+    "/metrics",
+    role="search",
+    contract=Contract(MEDIA_TYPE, errors=("not_found", "registry_unavailable")),
+)
+def get_metrics(request: Request) -> Response:
+    """Counts of all processes, and what this one knows, for Prometheus."""
+    return text_response(gateway.metrics.text(gateway.registry, gateway.asking), MEDIA_TYPE)

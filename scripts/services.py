@@ -30,6 +30,7 @@ TUNING = (
     "INVENTORY_MAX_AGE_MS",
     "LOG_LEVEL",
     "MAX_INVENTORY_BYTES",
+    "METRICS",
 )
 INHERITED = frozenset((*SYSTEM, *TUNING, "SEARCH_DEADLINE_MS"))
 NO_ACCOUNT: dict[str, str] = {

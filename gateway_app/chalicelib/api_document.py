@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from chalicelib.calls import OUTCOMES
+from fedcompute.answer import FEASIBILITIES
 from fedcompute.matching import REASONS
 from fedcompute.openapi import About, document
 from fedcompute.operations import Operation
@@ -29,7 +30,7 @@ KEY = {
 }
 
 WORDS = {
-    "SearchAnswer.feasibility": ("feasible", "busy", "unknown", "infeasible"),
+    "SearchAnswer.feasibility": FEASIBILITIES,
     "StrategyUsed.name": tuple(Strategy),
     "Entry.outcome": OUTCOMES,
     "Reason.reason": REASONS,

@@ -26,9 +26,9 @@ class Asking:
         circuits: Circuits | None = None,
     ) -> None:
         self._fanout = fanout
-        self._inventories = inventories
+        self.inventories = inventories
         self._signing = signing
-        self._circuits = circuits or Circuits()
+        self.circuits = circuits or Circuits()
 
     def ask(
         self,
@@ -44,15 +44,15 @@ class Asking:
         Raises: 503 `not_ready` where calls are signed and there is no key to sign with.
         """
         by_id = {record.id: record for record in records}
-        turns = {record.id: self._circuits.begin(record, is_forced=is_fresh) for record in records}
+        turns = {record.id: self.circuits.begin(record, is_forced=is_fresh) for record in records}
         answers: dict[str, Answered] = {}
 
         def deliver(call: Call, reply: Reply) -> None:
             record = by_id[call.provider_id]
             if self._signing is not None:
                 reply = self._signing.checked(call, reply, record)
-            answered = self._inventories.judge(record, reply, datetime.now(UTC))
-            self._circuits.end(record, turns[record.id], answered.entry.outcome)
+            answered = self.inventories.judge(record, reply, datetime.now(UTC))
+            self.circuits.end(record, turns[record.id], answered.entry.outcome)
             if answered.inventory is not None:
                 consider(answered)
             answers[call.provider_id] = answered
@@ -61,14 +61,14 @@ class Asking:
         for record in records:
             turn = turns[record.id]
             if turn.skipped is not None:
-                answers[record.id] = self._inventories.judge(record, _not_asked(turn.skipped), datetime.now(UTC))
+                answers[record.id] = self.inventories.judge(record, _not_asked(turn.skipped), datetime.now(UTC))
             else:
                 calls.append(self._call_for(record, turn, is_fresh=is_fresh))
         self._fanout.ask(calls, deadline, deliver)
         return [answers[record.id] for record in records]
 
     def _call_for(self, record: ProviderRecord, turn: Turn, *, is_fresh: bool) -> Call:
-        call = self._inventories.call_for(record, is_fresh=is_fresh)
+        call = self.inventories.call_for(record, is_fresh=is_fresh)
         owner = record.owner or host_and_port(record.base_url)[0]
         call = call._replace(owner=owner, is_failing=turn.is_failing)
         return call if self._signing is None else self._signing.signed(call, record)

@@ -97,6 +97,12 @@ class Circuits:
             else:
                 self._fail(record, turn, outcome)
 
+    def open_now(self) -> frozenset[str]:
+        """The ids of the providers that are not asked now."""
+        with self._lock:
+            now = self._monotonic()
+            return frozenset(name for name, one in self._kept.items() if one.pauses and now < one.until)
+
     def _fail(self, record: ProviderRecord, turn: Turn, outcome: str) -> None:
         circuit = self._kept.setdefault(record.id, _Circuit(_address(record)))
         circuit.failures += 1

@@ -16,15 +16,18 @@ from chalicelib.inventories import Inventories
 from chalicelib.invocations import invoker
 from chalicelib.key_store import KeyStore
 from chalicelib.master_key import MasterKey
+from chalicelib.metrics import Metrics
 from chalicelib.providers import Approve
 from chalicelib.rate_limit import RateLimit
 from chalicelib.registry import Registry
 from chalicelib.signing import Signing
+from chalicelib.totals import Totals
 from fedcompute.documents import invalid
 from fedcompute.log import Log
 from fedcompute.own_hosts import own_hosts_only
 from fedcompute.provider import ProviderFields, ProviderRecord
-from fedcompute.web import Access, request_id_of
+from fedcompute.text import clean
+from fedcompute.web import Access, note, request_id_of
 
 
 class Collaborators:
@@ -87,6 +90,13 @@ class Collaborators:
         each = self.settings.search_part_providers
         return Division(self.asking, invoker(name) if name else None, each, self._log_fanout_error)
 
+    @cached_property
+    def metrics(self) -> Metrics:
+        """What is counted, of all processes together."""
+        settings = self.settings
+        totals = Totals(self.registry.table, _note_flush_error) if settings.metrics == "on" else None
+        return Metrics(totals, settings.aws_lambda_function_name if settings.is_on_aws else "")
+
     def _log_fanout_error(self, provider_id: str, error: BaseException) -> None:
         self.log.exception("fanout", error, provider_id=provider_id)  # noqa: PLE1205 (no logger of the standard library)
 
@@ -109,3 +119,8 @@ class Collaborators:
                 raise invalid([{"pointer": "/base_url", "message": refusal}])
 
         return approve
+
+
+def _note_flush_error(error: BaseException) -> None:
+    """In the line of the request that met it: a line of its own would be a second one."""
+    note(metrics_not_flushed=clean(f"{type(error).__name__}: {error}"))

@@ -34,6 +34,7 @@ class GatewaySettings(BaseModel):
     search_part_providers: int = Field(1000, ge=1)
     max_inventory_bytes: int = Field(32 << 20, ge=1024, le=1 << 30)
     master_key: str = Field("", pattern=r"^(file|ssm|secretsmanager):.+$")
+    metrics: Literal["on", "off"] = "on"
     key_rate_per_s: int = Field(20, ge=1, le=10000)
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     # AWS's own

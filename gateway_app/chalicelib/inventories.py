@@ -50,11 +50,20 @@ class Answered(NamedTuple):
         return None if self.surveyed is None else self.surveyed.inventory
 
 
+class Known(NamedTuple):
+    """What a provider had when it was asked last."""
+
+    provider_id: str
+    inventory: Inventory
+    observed_at: datetime | None
+
+
 class _Kept(NamedTuple):
     base_url: str
     etag: str
     surveyed: Surveyed
     size: int
+    observed_at: datetime | None = None
 
 
 class Inventories:
@@ -72,6 +81,11 @@ class Inventories:
             kept = None if is_fresh else self._kept.get(record.id)
         etag = kept.etag if kept is not None and kept.base_url == record.base_url else None
         return Call(record.id, record.base_url, record.timeout_ms, etag)
+
+    def known(self) -> list[Known]:
+        """The inventories that are kept, for whoever wants an overview: how old they are is told with them."""
+        with self._lock:
+            return [Known(name, one.surveyed.inventory, one.observed_at) for name, one in self._kept.items()]
 
     def judge(self, record: ProviderRecord, reply: Reply, now: datetime) -> Answered:
         """Read a reply, and keep what it brought. Never raises for anything that a provider sent."""
@@ -98,6 +112,7 @@ class Inventories:
             return Answered(record, entry, reply._replace(body=b""))
         inventory = surveyed.inventory
         observed_at = parsed_time(reply.observed_at or inventory.observed_at)
+        self._observe(record.id, observed_at)
         entry.nodes = len(inventory.nodes)
         warnings = [*_skew(observed_at, now), *inventory.warnings]
         entry.warnings = [structs.replace(warning, provider_id=record.id) for warning in warnings]
@@ -112,6 +127,12 @@ class Inventories:
             self._size += len(reply.body)
             while self._size > self._most_kept_bytes:
                 self._drop(next(iter(self._kept)))
+
+    def _observe(self, provider_id: str, observed_at: datetime | None) -> None:
+        with self._lock:
+            kept = self._kept.get(provider_id)
+            if kept is not None:
+                self._kept[provider_id] = kept._replace(observed_at=observed_at)
 
     def _drop(self, provider_id: str) -> None:
         gone = self._kept.pop(provider_id, None)

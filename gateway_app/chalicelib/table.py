@@ -11,7 +11,7 @@ from chalicelib.items import PROVIDERS, write_id_of
 from chalicelib.writes import VERSION_KEY, version_bump
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from mypy_boto3_dynamodb.client import DynamoDBClient
     from mypy_boto3_dynamodb.type_defs import QueryInputTypeDef, TransactWriteItemTypeDef
@@ -83,6 +83,22 @@ class Table:
             found = refused.found or self.get(attempts, key)
             return found is None if "Delete" in change else found is not None and write_id_of(found) == write_id
         return True
+
+    def add(self, key: Key, amounts: Mapping[str, int]) -> None:
+        """Adds to numbers of an item, or makes them, all at once; one attempt, since a second could add twice.
+
+        Raises botocore's own errors.
+        """
+        places = range(len(amounts))
+        self._made().update_item(
+            TableName=self.name,
+            Key=key,
+            UpdateExpression="ADD " + ", ".join(f"#{place} :{place}" for place in places),
+            ExpressionAttributeNames={f"#{place}": name for place, name in enumerate(amounts)},
+            ExpressionAttributeValues={
+                f":{place}": {"N": str(amount)} for place, amount in enumerate(amounts.values())
+            },
+        )
 
     def _made(self) -> DynamoDBClient:
         with self._making:

@@ -17,7 +17,15 @@ SIGNATURE = {
     "type": "apiKey",
     "in": "header",
     "name": "webhook-signature",
+    "x-roles": ["gateway"],
     "description": f"The gateway's signature, {_HEADERS} Not asked for where PROVIDER_KEY is not set.",
+}
+
+TOKEN = {
+    "type": "http",
+    "scheme": "bearer",
+    "x-roles": ["metrics"],
+    "description": "METRICS_TOKEN. Not asked for where PROVIDER_KEY is not set.",
 }
 
 WORDS = {"Inventory.source": ("static", "kubernetes", "hami")}
@@ -27,6 +35,10 @@ WORDS = {"Inventory.source": ("static", "kubernetes", "hami")}
 def api_document(operations: Sequence[Operation]) -> bytes:
     """The document of these operations (a tuple), as JSON."""
     about = About(
-        title="fedcompute provider", description=ABOUT, security={"signature": SIGNATURE}, is_open=True, words=WORDS
+        title="fedcompute provider",
+        description=ABOUT,
+        security={"signature": SIGNATURE, "token": TOKEN},
+        is_open=True,
+        words=WORDS,
     )
     return msgspec.json.encode(document(about, operations))

@@ -9,6 +9,7 @@ from chalice.app import Request, Response
 
 from chalicelib.cluster_source import cluster_source
 from chalicelib.inventory_reply import InventorySource
+from chalicelib.provider_metrics import ProviderMetrics, scrapers_by_token
 from chalicelib.provider_settings import ProviderSettings, SettingsError, from_environment
 from chalicelib.signed_calls import SignedCalls
 from chalicelib.static_inventory import StaticInventory
@@ -29,6 +30,7 @@ class ProviderParts:
         self._folder = folder
         self._building = threading.Lock()
         self._inventory: InventorySource | None = None
+        self.metrics = ProviderMetrics()
 
     @cached_property
     def settings(self) -> ProviderSettings:
@@ -49,7 +51,9 @@ class ProviderParts:
     @cached_property
     def access(self) -> Access:
         """Who may call: the gateway that shares a key with this provider; without one, this machine's own clients."""
-        return own_hosts_only(self.settings.allowed_hosts) if self.signed_calls is None else self.signed_calls.check
+        if self.signed_calls is None:
+            return own_hosts_only(self.settings.allowed_hosts)
+        return scrapers_by_token(self.settings.metrics_token, self.signed_calls.check)
 
     @cached_property
     def signed_calls(self) -> SignedCalls | None:

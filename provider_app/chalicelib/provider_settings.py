@@ -57,6 +57,9 @@ class ProviderSettings(BaseModel):
         repr=False,
         description="the key that the gateway gave for this provider; two, separated by a comma, while one takes over",
     )
+    metrics_token: str = Field(
+        "", repr=False, pattern=r"^(.{16,})?$", description="a secret of 16 characters or more, for who reads /metrics"
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="DEBUG, INFO, WARNING or ERROR")
 
     @field_validator("inventory_file")

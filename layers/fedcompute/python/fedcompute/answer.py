@@ -10,6 +10,9 @@ from msgspec import Meta, Struct, field
 
 from fedcompute.inventory import Cpu, Device, Memory, Pods, Taint, Warning  # noqa: A004 (the contract's word)
 
+# The first that holds; see docs/api.md.
+FEASIBILITIES = ("feasible", "busy", "unknown", "infeasible")
+
 # For the API's document. All other members are always there.
 SOMETIMES: dict[str, Any] = {"x-sometimes": True}
 AS_UNDERSTOOD: dict[str, Any] = {"$ref": "#/components/schemas/SearchRequest"}

@@ -88,7 +88,11 @@ def _tag(operation: Operation) -> str:
 def _security(about: About, operation: Operation) -> list[dict[str, list[str]]]:
     if operation.role == PUBLIC:
         return []
-    named: list[dict[str, list[str]]] = [{name: []} for name in about.security]
+    named: list[dict[str, list[str]]] = [
+        {name: []}
+        for name, scheme in about.security.items()
+        if operation.role in scheme.get("x-roles", (operation.role,))
+    ]
     return [{}, *named] if about.is_open else named
 
 

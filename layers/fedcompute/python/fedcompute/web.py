@@ -30,6 +30,7 @@ _INTERNAL = "Something went wrong here. The log has it under this request id."
 
 View = Callable[..., Response]
 Access = Callable[[Request, str], None]  # who calls, and the role that the route asks for; raises Problem
+Done = Callable[[Request, Response], None]
 
 # What a view adds to its request's log line. Per context, since `chalice local` serves requests in threads.
 _NOTES: ContextVar[dict[str, Any]] = ContextVar("notes")
@@ -38,13 +39,16 @@ _NOTES: ContextVar[dict[str, Any]] = ContextVar("notes")
 class Web:
     """Registers views on a Chalice app and answers for everything that is not their own business.
 
-    `log` and `access` are made on the first request: importing an app reads no environment.
+    `log` and `access` are made on the first request: importing an app reads no environment. `done` sees each answer.
     """
 
-    def __init__(self, app: Chalice, log: Callable[[], Log], access: Callable[[], Access]) -> None:
+    def __init__(
+        self, app: Chalice, log: Callable[[], Log], access: Callable[[], Access], done: Done = lambda *_: None
+    ) -> None:
         self.app = app
         self.log = log
         self.access = access
+        self.done = done
         self.operations: list[Operation] = []
         app.register_middleware(self._answer, "http")
 
@@ -92,6 +96,7 @@ class Web:
         request_id = request_id_of(request)
         response = self._as_problem(get_response(request), request, request_id)
         response.headers["X-Request-Id"] = request_id
+        self.done(request, response)
         self._log().write(
             "ERROR" if response.status_code >= 500 else "INFO",
             "request",
@@ -135,6 +140,11 @@ def html_response(html: str, policy: str) -> Response:
         "Cache-Control": "no-cache",
     }
     return Response(html, headers=headers, status_code=200)
+
+
+def text_response(text: str, media_type: str) -> Response:
+    """An answer that is no JSON and runs nothing."""
+    return Response(text, headers={"Content-Type": media_type, "Cache-Control": "no-store"}, status_code=200)
 
 
 def no_content() -> Response:
