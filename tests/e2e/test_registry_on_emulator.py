@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from contracts.contention_contract import ContentionContract
 from contracts.large_registry_contract import LargeRegistryContract
 from contracts.registry_contract import RegistryContract
 from fakes.registry_table import a_table
@@ -37,4 +38,8 @@ class TestRegistryOnEmulator(RegistryContract):
 
 
 class TestLargeRegistryOnEmulator(LargeRegistryContract):
+    pass
+
+
+class TestContentionOnEmulator(ContentionContract):
     pass
