@@ -43,7 +43,7 @@ def clock() -> Clock:
 def paused(gateway: Gateway, fleet: ProviderFleet, clock: Clock) -> Gateway:
     """A gateway with a provider that answers and one that hung three times."""
     asking: Asking = gateway.module.gateway.asking
-    asking._circuits = clock.circuits()
+    asking.circuits = clock.circuits()
     for provider_id in ("hung", "well"):
         fleet.add(provider_id)
         gateway.register(

@@ -171,7 +171,7 @@ def long(headers, body):
 @pytest.mark.parametrize("spoil", [unsigned, of_another_call, tampered, other_etag, half_signed, empty, long])
 def test_reply_that_is_not_the_providers_to_this_call_is_signature_invalid(keyed, lab, admin, spoil):
     take_part(keyed, admin, lab)
-    keyed.module.gateway.asking._inventories = Inventories()  # so that all of it is asked for
+    keyed.module.gateway.asking.inventories = Inventories()  # so that all of it is asked for
     lab.spoil = spoil
 
     answer = keyed.ask(admin, "POST", SEARCH, BODY).json
@@ -197,11 +197,11 @@ def test_revalidation_needs_a_signature_too(keyed, lab, admin, spoil):
 
 def test_replayed_reply_is_signature_invalid(keyed, lab, admin):
     take_part(keyed, admin, lab)
-    keyed.module.gateway.asking._inventories = Inventories()
+    keyed.module.gateway.asking.inventories = Inventories()
     recorded = []
     lab.spoil = lambda headers, body: recorded.append((headers, body)) or (headers, body)
     outcomes(keyed, admin)
-    keyed.module.gateway.asking._inventories = Inventories()
+    keyed.module.gateway.asking.inventories = Inventories()
     lab.spoil = lambda *_: recorded[0]
 
     assert outcomes(keyed, admin) == {"provider-a": "signature_invalid"}
