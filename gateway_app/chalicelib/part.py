@@ -99,5 +99,5 @@ def _best(answers: list[Answered], considered: dict[str, _Considered], limit: in
 
 
 def _is_busy(answers: list[Answered], demand: Demand) -> bool:
-    nodes = (node for answered in answers if answered.inventory is not None for node in answered.inventory.nodes)
+    nodes = (node for answered in answers if answered.surveyed is not None for node in answered.surveyed.nodes)
     return any(would_fit_when_idle(node, demand) for node in nodes)

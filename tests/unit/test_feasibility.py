@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 from arbitrary import request_bodies, sound_nodes
-from factories import UNKNOWN, demand, device, fits, node, shared
+from factories import UNKNOWN, demand, device, devices, fits, node, shared
 from hypothesis import given
+from msgspec import Struct, structs
 
 from fedcompute.feasibility import would_fit_when_idle
 from fedcompute.inventory import Node, Taint
+from fedcompute.survey import survey
 
 
 @pytest.mark.parametrize(
@@ -39,7 +41,7 @@ from fedcompute.inventory import Node, Taint
 )
 def test_what_passes_makes_a_node_busy(one: Node, asked: dict[str, Any]) -> None:
     assert not fits(one, **asked)
-    assert would_fit_when_idle(one, demand(**asked))
+    assert would_fit_when_idle(survey(one), demand(**asked))
 
 
 @pytest.mark.parametrize(
@@ -64,18 +66,55 @@ def test_what_passes_makes_a_node_busy(one: Node, asked: dict[str, Any]) -> None
     ],
 )
 def test_what_stays_makes_a_node_unfit_for_ever(one: Node, asked: dict[str, Any]) -> None:
-    assert not would_fit_when_idle(one, demand(**asked))
+    assert not would_fit_when_idle(survey(one), demand(**asked))
 
 
 def test_what_is_free_counts_as_all_there_is_where_the_total_is_unknown() -> None:
     one = node(cpu=(8, None), memory=UNKNOWN, ready=False)
 
-    assert would_fit_when_idle(one, demand(cpu=8))
-    assert not would_fit_when_idle(one, demand(cpu=9))
-    assert not would_fit_when_idle(one, demand(memory=1))
+    assert would_fit_when_idle(survey(one), demand(cpu=8))
+    assert not would_fit_when_idle(survey(one), demand(cpu=9))
+    assert not would_fit_when_idle(survey(one), demand(memory=1))
 
 
 @given(sound_nodes(), request_bodies())
 def test_node_that_fits_would_fit_when_idle_too(one: Node, body: dict[str, Any]) -> None:
     if fits(one, **body):
-        assert would_fit_when_idle(one, demand(**body))
+        assert would_fit_when_idle(survey(one), demand(**body))
+
+
+@given(sound_nodes(), request_bodies())
+def test_node_is_judged_as_the_idle_node_that_it_would_be(one: Node, body: dict[str, Any]) -> None:
+    idle = structs.replace(
+        one,
+        ready=True,
+        schedulable=True,
+        cpu=_idle(one.cpu),
+        memory=_idle(one.memory),
+        pods=one.pods and _idle(one.pods),
+        devices=[_idle(structs.replace(device, healthy=True, largest_free_mib=None)) for device in one.devices],
+    )
+
+    # Where a largest free block is known, it is all that there is to give; this test has no second way to say so.
+    if all(device.largest_free_mib is None for device in one.devices):
+        assert would_fit_when_idle(survey(one), demand(**body)) == fits(idle, **body)
+
+
+def test_devices_of_a_kind_are_made_idle_once_however_many_there_are() -> None:
+    wanted = demand(gpu={"count": 9})
+
+    for name in ("n1", "n2"):
+        assert not would_fit_when_idle(survey(node(*devices(8, slots=(0, 1)), name=name)), wanted)
+
+    assert wanted.gpu is not None
+    assert len(wanted.gpu.idle) == 1
+
+
+def _idle[Part: Struct](part: Part) -> Part:
+    """With each available amount at its total, where that is known."""
+    totals = {
+        name.replace("_total", "_available").replace("total", "available"): getattr(part, name)
+        for name in part.__struct_fields__
+        if "total" in name
+    }
+    return structs.replace(part, **{name: total for name, total in totals.items() if total is not None})

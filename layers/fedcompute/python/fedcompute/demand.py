@@ -13,7 +13,18 @@ ALL_COMPUTE_PERCENT = 100  # from here on HAMi gives the whole card
 class GpuDemand:
     """What is asked of each device. None: not asked for."""
 
-    __slots__ = ("_mismatches", "_runs", "_vendor", "compute", "count", "failures", "memory", "takes_all", "whole")
+    __slots__ = (
+        "_mismatches",
+        "_runs",
+        "_vendor",
+        "compute",
+        "count",
+        "failures",
+        "idle",
+        "memory",
+        "takes_all",
+        "whole",
+    )
 
     def __init__(self, request: GpuRequest) -> None:
         self.count = request.count
@@ -25,6 +36,7 @@ class GpuDemand:
         self._vendor = request.vendor
         self._runs = models.runs(request.model) if request.model is not None else None
         self.failures: dict[Kind, Failure | None] = {}  # the test that each kind of device fails, as far as it was met
+        self.idle: dict[Kind, Kind] = {}  # each kind as it would be with nothing running on it, likewise
         self._mismatches: dict[tuple[str, str], str | None] = {}
 
     def mismatch(self, vendor: str, model: str) -> str | None:

@@ -2,17 +2,29 @@
 
 from msgspec import structs
 
-from fedcompute.demand import Demand
+from fedcompute.demand import Demand, GpuDemand
 from fedcompute.inventory import Device, Node
-from fedcompute.matching import match
+from fedcompute.matching import match_surveyed
+from fedcompute.survey import Bunch, Kind, SurveyedNode
 
 
-def would_fit_when_idle(node: Node, demand: Demand) -> bool:
+def would_fit_when_idle(surveyed: SurveyedNode, demand: Demand) -> bool:
     """Whether the node would fit if each available amount equalled its total and all were ready and healthy."""
-    return not match(_idle_node(node), demand).reasons
+    bunches = [_idle_bunch(bunch, demand.gpu) for bunch in surveyed.bunches] if demand.gpu is not None else ()
+    return not match_surveyed(SurveyedNode(_idle_node(surveyed.node), bunches), demand).reasons
+
+
+def _idle_bunch(bunch: Bunch, demand: GpuDemand) -> Bunch:
+    """The same devices, each to be judged by what it would be: all of a kind at once, since a search may ask of thousands."""
+    idle = demand.idle
+    for kind in bunch.kinds:
+        if kind not in idle:
+            idle[kind] = Kind(_idle_device(kind.device))
+    return bunch._replace(kinds=[idle[kind] for kind in bunch.kinds])
 
 
 def _idle_node(node: Node) -> Node:
+    """The node itself, its devices apart."""
     cpu, memory, pods = node.cpu, node.memory, node.pods
     return structs.replace(
         node,
@@ -21,7 +33,6 @@ def _idle_node(node: Node) -> Node:
         cpu=structs.replace(cpu, available_millicores=_all_of(cpu.available_millicores, cpu.total_millicores)),
         memory=structs.replace(memory, available_bytes=_all_of(memory.available_bytes, memory.total_bytes)),
         pods=pods and structs.replace(pods, available=_all_of(pods.available, pods.total)),
-        devices=[_idle_device(device) for device in node.devices],
     )
 
 
