@@ -8,7 +8,15 @@ from pathlib import Path
 from scripts.settings import ROOT
 from scripts.terminal import console
 
-FOLDERS = ("gateway_app", "provider_app", ".", "infra/emulator")
+FOLDERS = (
+    "gateway_app",
+    "provider_app",
+    ".",
+    "infra/emulator",
+    "infra/lint/cfn-lint",
+    "infra/lint/checkov",
+    "infra/bench",
+)
 OPTIONS = ("--universal", "--python-version", "3.12", "--generate-hashes", "--no-header", "--no-annotate", "--quiet")
 
 

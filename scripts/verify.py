@@ -46,7 +46,13 @@ def checks() -> list[Check]:
         _types("types-scripts", "scripts", ".", "gateway_app", "provider_app", SHARED),
         Check("imports", (str(BIN / "lint-imports"),), "import-linter: which layer may know which"),
         *(
-            [Check("shell", (shell, "scripts/python.sh", ".ci/run"), "shellcheck, where it is installed")]
+            [
+                Check(
+                    "shell",
+                    (shell, "scripts/python.sh", "scripts/invoke", "scripts/registry_backup", ".ci/run"),
+                    "shellcheck, where it is installed",
+                )
+            ]
             if shell
             else []
         ),
@@ -62,6 +68,7 @@ def checks() -> list[Check]:
         ),
         Check("race", (*PYTEST, "-m", "stress"), "the stress tests", {"STRESS_ROUNDS": RACE_ROUNDS}, live=True),
         Check("build", (sys.executable, "-m", "scripts.build"), "packages, layer and wheel", live=True),
+        Check("templates", (sys.executable, "-m", "scripts.lint_templates"), "cfn-lint and checkov", live=True),
     ]
 
 
