@@ -89,7 +89,8 @@ def test_what_was_only_checked_is_taken_back(tab: Tab, records: Records) -> None
     page.keyboard.press("Enter")
     expect(page.locator("dialog .check")).to_be_visible()
 
-    page.keyboard.press("Escape")
+    with page.expect_response(lambda answer: answer.request.method == "DELETE"):
+        page.keyboard.press("Escape")
     tab.settle()
 
     assert records.get("provider-y") is None

@@ -22,9 +22,9 @@ export function registerRecord(onChange) {
     fields.root, place, el("div.buttons", {}, el("button", { type: "button", click: () => dialog.close() }, "Cancel"), keep, check, enable),
   ], () => {
     removeEventListener("pagehide", leave);
-    draft.discard().then(onChange);
+    draft.end().then(onChange);
   });
-  const leave = () => draft.discard({ keepalive: true });
+  const leave = () => draft.end({ keepalive: true });
   addEventListener("pagehide", leave);
 
   async function submit() {
@@ -59,14 +59,16 @@ class Draft {
   constructor() {
     this.record = null;
     this.key = null;
+    this.isOver = false;
   }
 
   async check(wanted) {
     await this.put({ ...wanted, enabled: false });
-    const path = recordPath(this.record.id);
+    const path = recordPath(wanted.id);
     const { body: result } = await call("POST", `${path}/check`);
     // A check that passes is noted in the record, which is then of another version.
-    this.record.etag = (await call("GET", path)).etag;
+    const { etag } = await call("GET", path);
+    if (this.record) this.record.etag = etag;
     return { result, key: this.key };
   }
 
@@ -82,13 +84,20 @@ class Draft {
       : await call("POST", "/api/v1/providers", { body: wanted });
     this.key = body.key ?? this.key;
     this.record = { id: body.id, etag };
+    if (this.isOver) await this.discard(); // the dialog was closed while this was under way
   }
 
   async discard({ keepalive = false } = {}) {
     if (!this.record) return;
-    const { id, etag } = this.record;
+    const { id } = this.record;
     this.record = null;
-    await call("DELETE", recordPath(id), { etag, keepalive });
+    await call("DELETE", recordPath(id), { keepalive });
+  }
+
+  /** Takes back what was not saved, now and when it comes later. */
+  end(options) {
+    this.isOver = true;
+    return this.discard(options);
   }
 }
 
