@@ -138,7 +138,16 @@ def _is_own(base_url: str, own_host: str) -> bool:
         own_name, own_port = host_and_port(f"{scheme}://{own_host}")
     except ValueError:  # what a caller sends as Host may be anything
         return False
-    return (_without_localhost(host), port) == (_without_localhost(own_name), own_port)
+    return (_written_plainly(host), port) == (_written_plainly(own_name), own_port)
+
+
+def _written_plainly(host: str) -> str:
+    """One spelling of an address that has several: localhost, 127.0.0.1 and ::ffff:7f00:1 are the same."""
+    host = _without_localhost(host)
+    try:
+        return str(_plain(ipaddress.ip_address(host)))
+    except ValueError:  # a name
+        return host
 
 
 def _without_localhost(host: str) -> str:
