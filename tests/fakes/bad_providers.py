@@ -51,8 +51,9 @@ class Connection:
             self.send(piece)
 
     def hold(self) -> None:
-        """Keep the connection open and say nothing."""
-        self.server.ended.wait()
+        """Keep the connection open and say nothing, until the server ends or the caller goes."""
+        while self._socket.recv(1024):
+            pass
 
     def reset(self) -> None:
         """Close with a reset instead of an end."""

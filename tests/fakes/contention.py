@@ -30,22 +30,31 @@ class Unreliable:
     def __init__(self, client: Any, chance: random.Random) -> None:
         self._client = client
         self._chance = chance
+        self.is_unsure = False  # an answer was lost since this was last set to false
 
     def __getattr__(self, operation: str) -> Callable[..., Any]:
         def call(**arguments: Any) -> Any:
-            fate = self._chance.random() if operation == "transact_write_items" else 1.0
-            if fate < 0.01:
-                raise Killed
-            if fate < 0.03:
-                raise ReadTimeoutError(endpoint_url="https://dynamodb.test")
-            answer = getattr(self._client, operation)(**arguments)
-            if fate < 0.04:
-                raise Killed
-            if fate < 0.08:
-                raise ReadTimeoutError(endpoint_url="https://dynamodb.test")
-            return answer
+            is_write = operation == "transact_write_items"
+            fate = self._chance.random() if is_write else 1.0
+            try:
+                return self._call(operation, arguments, fate)
+            except ReadTimeoutError:  # of the emulator's own, too
+                self.is_unsure = self.is_unsure or is_write
+                raise
 
         return call
+
+    def _call(self, operation: str, arguments: dict[str, Any], fate: float) -> Any:
+        if fate < 0.01:
+            raise Killed
+        if fate < 0.03:
+            raise ReadTimeoutError(endpoint_url="https://dynamodb.test")
+        answer = getattr(self._client, operation)(**arguments)
+        if fate < 0.04:
+            raise Killed
+        if fate < 0.08:
+            raise ReadTimeoutError(endpoint_url="https://dynamodb.test")
+        return answer
 
 
 class Contention:
@@ -85,26 +94,29 @@ class Contention:
         )
 
     def _act(self, chance: random.Random, calls: int) -> None:
-        registry = self._new(chance)
+        unreliable, registry = self._new(chance)
         known: dict[str, int] = {}
         for number in range(calls):
             provider_id = chance.choice(IDS)
             kind = chance.choice(["create", "change", "change", "change", "remove", "read", "read"])
             expected = known.get(provider_id) if kind in ("change", "remove") and chance.random() < 0.7 else None
+            unreliable.is_unsure = False
             began = time.monotonic()
             try:
                 result = self._do(registry, kind, provider_id, expected, f"{chance.random()} {number}")
             except Killed:
-                result, registry = None, self._new(chance)
-            call = Call(kind, began, time.monotonic(), result, expected)
+                result = None
+            call = Call(kind, began, time.monotonic(), result, expected, unreliable.is_unsure)
+            if result is None:
+                unreliable, registry = self._new(chance)
             if kind == "read" and result is not None and result.isdigit():
                 known[provider_id] = int(result)
             with self._lock:
                 self.histories[provider_id].append(call)
 
-    def _new(self, chance: random.Random) -> Registry:
+    def _new(self, chance: random.Random) -> tuple[Unreliable, Registry]:
         unreliable = Unreliable(self._client, chance)
-        return Registry(lambda: unreliable, self._table, pacing=Pacing(random=chance.random))
+        return unreliable, Registry(lambda: unreliable, self._table, pacing=Pacing(random=chance.random))
 
     def _do(self, registry: Registry, kind: str, provider_id: str, expected: int | None, name: str) -> str | None:
         def check(record: ProviderRecord) -> None:

@@ -21,6 +21,7 @@ class Call:
     ended: float
     result: str | None  # ok, exists, absent, conflict; of a read the version as text, or absent
     expected: int | None = None  # the version that a change or removal is conditional on
+    is_unsure: bool = False  # an answer was lost on the way: a removal that then finds nothing counts as done
 
     @property
     def last_moment(self) -> float:
@@ -76,6 +77,7 @@ def _next(calls: Sequence[Call], done: frozenset[int], state: State) -> list[tup
         first_end = min(first_end, call.last_moment)
         after = step(state, call)
         # Without an answer, a call that changes nothing is one that never happened.
-        if call.result == after.result or (call.result is None and after.state != state):
+        is_gone_anyway = call.is_unsure and call.kind == "remove" and state is None and call.result == "ok"
+        if call.result == after.result or is_gone_anyway or (call.result is None and after.state != state):
             found.append((done | {number}, after.state))
     return found[::-1]

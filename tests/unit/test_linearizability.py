@@ -54,3 +54,10 @@ def test_history_that_was_made_one_call_after_the_other_is_possible_however_call
         history.append(call(kind, asked.began, asked.ended, None if is_lost else result, expected))
 
     assert is_linearizable(history)
+
+
+@pytest.mark.parametrize("is_unsure", [True, False])
+def test_removal_that_lost_an_answer_and_finds_nothing_counts_as_done(is_unsure: bool) -> None:
+    again = Call("remove", 4, 5, "ok", is_unsure=is_unsure)
+
+    assert is_linearizable([CREATED, call("remove", 2, 3, "ok"), again]) is is_unsure
