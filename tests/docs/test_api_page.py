@@ -37,9 +37,9 @@ def _headers(lines: list[str]) -> dict[str, str]:
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
-def examples() -> list[Example]:
+def examples(page: str = PAGE) -> list[Example]:
     blocks = re.findall(
-        r"<!-- (provider )?request -->\n```http\n(.*?)```\n+<!-- answer -->\n```http\n(.*?)```", PAGE, re.DOTALL
+        r"<!-- (provider )?request -->\n```http\n(.*?)```\n+<!-- answer -->\n```http\n(.*?)```", page, re.DOTALL
     )
     found = []
     for of_provider, request, answer in blocks:
