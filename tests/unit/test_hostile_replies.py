@@ -153,6 +153,14 @@ def test_node_at_every_limit_is_read() -> None:
     assert shown.labels == labels
 
 
+@pytest.mark.parametrize(("size", "names_left"), [(MOST_NODE_BYTES, ["n", "good"]), (MOST_NODE_BYTES + 1, ["good"])])
+def test_node_with_a_bad_device_is_looked_into_up_to_a_size(size: int, names_left: list[str]) -> None:
+    bare = json.dumps(a_node("n", a_device(healthy=1), a_device("GPU-2"), pad=""))
+    bad = a_node("n", a_device(healthy=1), a_device("GPU-2"), pad="x" * (size - len(bare)))
+
+    assert names(read(reply(bad, a_node("good")), "lab")) == names_left
+
+
 def test_device_past_a_limit_is_left_out_with_a_warning() -> None:
     found = read(reply(a_node("n", a_device("x" * (LONGEST_NAME + 1)), a_device("good"))), "lab")
 

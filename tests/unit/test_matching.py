@@ -552,3 +552,16 @@ def _at_least(free: int | None, asked: int) -> bool:
 
 def _cards(eligible: Any) -> int:
     return len({each.card if each.card is not None else ("own", each.id) for each in eligible})
+
+
+def test_taint_is_told_beside_devices_that_can_not_serve() -> None:
+    tainted = node(device(healthy=False), taints=[Taint(key="dedicated", value="ml", effect="NoSchedule")])
+
+    assert "untolerated_taint" in [reason.reason for reason in reasons(tainted, gpu={})]
+
+
+@pytest.mark.parametrize(("total", "reason"), [(49, "insufficient_gpu_compute"), (50, "unknown_gpu_compute")])
+def test_total_that_is_just_enough_leaves_what_is_free_unknown(total: int, reason: str) -> None:
+    unknown = node(device(compute=(None, total)))
+
+    assert reason in [one.reason for one in reasons(unknown, gpu={"minimum_compute_percent": 50})]
