@@ -221,9 +221,9 @@ def test_too_many_calls_of_one_key_are_429_and_another_key_is_free(dynamodb, tab
 def test_record_belongs_to_who_registered_it(keyed):
     mine, theirs = keyed.a_key("provider"), keyed.a_key("provider", principal="lab-b")
     admin = keyed.a_key("admin", principal="root")
-    record = keyed.add(mine, "provider-a", "http://127.0.0.1:1")
+    record = keyed.add(mine, "provider-a", "http://lab-a.test")
     path = f"{PROVIDERS}/provider-a"
-    body = {"name": "x", "base_url": "http://127.0.0.1:1"}
+    body = {"name": "x", "base_url": "http://lab-a.test"}
 
     refused = [
         keyed.ask(theirs, "PUT", path, body),
@@ -245,7 +245,7 @@ def test_record_belongs_to_who_registered_it(keyed):
 
 def test_owner_of_a_record_is_nobodys_to_say(keyed):
     mine = keyed.a_key("provider")
-    keyed.add(mine, "provider-a", "http://127.0.0.1:1")
+    keyed.add(mine, "provider-a", "http://lab-a.test")
 
     answers = [
         keyed.ask(mine, "PATCH", f"{PROVIDERS}/provider-a", {name: value})
@@ -258,7 +258,7 @@ def test_owner_of_a_record_is_nobodys_to_say(keyed):
 
 def test_address_is_shown_to_the_owner_and_to_admins_alone(keyed):
     mine = keyed.a_key("provider", "search")
-    keyed.add(mine, "provider-a", "http://127.0.0.1:1")
+    keyed.add(mine, "provider-a", "http://lab-a.test")
     readers = {
         "owner": mine,
         "admin": keyed.a_key("admin", principal="root"),
@@ -269,14 +269,14 @@ def test_address_is_shown_to_the_owner_and_to_admins_alone(keyed):
     one = {who: keyed.ask(key, "GET", f"{PROVIDERS}/provider-a").json["base_url"] for who, key in readers.items()}
     listed = {who: keyed.ask(key, "GET", PROVIDERS).json["providers"][0]["base_url"] for who, key in readers.items()}
 
-    shown = "http://127.0.0.1:1"
+    shown = "http://lab-a.test"
     assert one == listed == {"owner": shown, "admin": shown, "searcher": None, "another owner": None}
 
 
 def test_each_change_leaves_one_line_that_says_who_did_what(keyed, capsys):
     mine = keyed.a_key("provider")
     path = f"{PROVIDERS}/provider-a"
-    keyed.add(mine, "provider-a", "http://127.0.0.1:1")
+    keyed.add(mine, "provider-a", "http://lab-a.test")
     keyed.ask(mine, "PATCH", path, {"name": "Lab A"}, **{"X-Request-Id": "r-1"})
     keyed.ask(mine, "PATCH", path, {"name": "Lab A"})
     keyed.ask(mine, "PATCH", path, {"name": "Lab B"}, **{"If-Match": '"7"'})
@@ -298,7 +298,7 @@ def test_each_change_leaves_one_line_that_says_who_did_what(keyed, capsys):
 
 def test_no_secret_is_in_any_line_of_the_log(keyed, capsys):
     admin = keyed.a_key("admin")
-    record = keyed.add(admin, "provider-a", "http://127.0.0.1:1")
+    record = keyed.add(admin, "provider-a", "http://lab-a.test")
     keyed.ask(admin, "POST", f"{PROVIDERS}/provider-a/check")
     keyed.ask(admin[:-3] + "AAA", "GET", PROVIDERS)
 
@@ -313,7 +313,7 @@ def test_without_a_master_key_nothing_is_registered(dynamodb, table, tmp_path, m
     keyed = KeyedGateway(monkeypatch, dynamodb, table, tmp_path, MASTER_KEY="")
     admin = keyed.a_key("admin")
 
-    answer = keyed.ask(admin, "POST", PROVIDERS, {"id": "a", "name": "A", "base_url": "http://127.0.0.1:1"})
+    answer = keyed.ask(admin, "POST", PROVIDERS, {"id": "a", "name": "A", "base_url": "http://lab-a.test"})
 
     assert (answer.status, answer.problem["code"]) == (503, "not_ready")
     assert "MASTER_KEY" in answer.problem["detail"]
@@ -321,7 +321,7 @@ def test_without_a_master_key_nothing_is_registered(dynamodb, table, tmp_path, m
 
 
 def test_open_gateway_neither_asks_for_keys_nor_gives_any(gateway):
-    record = gateway.register("provider-a", "http://127.0.0.1:1")
+    record = gateway.register("provider-a", "http://lab-a.test")
 
     assert "key" not in record
     assert (record["owner"], record["enabled"], record["key_version"]) == (None, True, 1)
