@@ -22,7 +22,6 @@ PAGE_QUERY = (
     Query("next_token", {"type": "string"}, "What the page before gave; left out for the first one."),
 )
 
-type Permit = Callable[[ProviderRecord], None]  # raises a Problem where the caller may not change this record
 type Approve = Callable[[ProviderFields], None]  # raises a Problem where no provider may have such an address
 
 
@@ -44,10 +43,6 @@ class ProviderPage(Document):
 
     providers: tuple[ProviderRecord, ...]
     next_token: str | None
-
-
-def _anyone(record: ProviderRecord) -> None:
-    """The permit of a registry that is open to its own machine only."""
 
 
 def register(registry: Records, raw: bytes, approve: Approve, owner: str | None = None) -> ProviderRecord:
@@ -72,8 +67,6 @@ def replace(
     raw: bytes,
     headers: Mapping[str, str],
     approve: Approve,
-    *,
-    permit: Permit = _anyone,
 ) -> ProviderRecord:
     """PUT: the record with the body's fields, one version up; as it was where the body changes nothing.
 
@@ -81,7 +74,7 @@ def replace(
     """
     body = decode(raw)
     return registry.replace(
-        provider_id, lambda record: _approved(record, replaced(_allowed(record, headers, permit), body), approve)
+        provider_id, lambda record: _approved(record, replaced(_checked(record, headers), body), approve)
     )
 
 
@@ -91,28 +84,25 @@ def patch(
     raw: bytes,
     headers: Mapping[str, str],
     approve: Approve,
-    *,
-    permit: Permit = _anyone,
 ) -> ProviderRecord:
     """PATCH: the record after a JSON merge patch. Raises: as `replace`."""
     body = decode(raw)
     return registry.replace(
-        provider_id, lambda record: _approved(record, patched(_allowed(record, headers, permit), body), approve)
+        provider_id, lambda record: _approved(record, patched(_checked(record, headers), body), approve)
     )
 
 
-def remove(registry: Records, provider_id: str, headers: Mapping[str, str], *, permit: Permit = _anyone) -> None:
+def remove(registry: Records, provider_id: str, headers: Mapping[str, str]) -> None:
     """DELETE. Raises: 404 `provider_not_found`, 412 `version_conflict`."""
 
     def check(record: ProviderRecord) -> None:
-        _allowed(record, headers, permit)
+        _checked(record, headers)
 
     registry.remove(provider_id, check)
 
 
-def _allowed(record: ProviderRecord, headers: Mapping[str, str], permit: Permit) -> ProviderRecord:
-    """The record, where the caller may change it and If-Match names its version."""
-    permit(record)
+def _checked(record: ProviderRecord, headers: Mapping[str, str]) -> ProviderRecord:
+    """The record, where If-Match, if sent, names its version."""
     check_if_match(headers.get("if-match"), record)
     return record
 

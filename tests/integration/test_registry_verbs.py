@@ -123,19 +123,6 @@ def test_delete_removes(registry, record):
         registry.get("provider-a")
 
 
-def test_caller_who_may_not_change_a_record_changes_nothing(registry, record):
-    def nobody(_: ProviderRecord) -> None:
-        raise Problem("forbidden", "This record is another owner's.")
-
-    with pytest.raises(Problem, match="forbidden"):
-        providers.replace(registry, "provider-a", b"{}", {}, approve, permit=nobody)
-    with pytest.raises(Problem, match="forbidden"):
-        providers.patch(registry, "provider-a", b'{"name": "x"}', {}, approve, permit=nobody)
-    with pytest.raises(Problem, match="forbidden"):
-        providers.remove(registry, "provider-a", {}, permit=nobody)
-    assert registry.get("provider-a") == record
-
-
 def test_address_that_is_not_approved_is_neither_registered_nor_changed_to(registry, record):
     def none(_: Any) -> None:
         raise Problem("validation_failed", "This address may not be registered.")
