@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import requests
 
+from scripts import fingerprints, handlers
 from scripts.ports import free_ports
 from scripts.settings import ROOT
 
@@ -62,6 +63,11 @@ class Checkout:
             session.trust_env = False
             method = "GET" if body is None else "POST"
             return session.request(method, self.urls()["gateway"] + path, json=body, timeout=30).json()
+
+    def packages(self) -> dict[str, str]:
+        """The hash of each package, by its name."""
+        files = (self.folder / "build").glob(f"{handlers.machine()}/*.zip")
+        return {file.name: fingerprints.of_content(file) for file in files}
 
     def edit(self, name: str, old: str, new: str) -> None:
         text = (self.folder / name).read_text()
@@ -113,6 +119,18 @@ def test_second_deployment_builds_and_changes_nothing_and_says_so(deployed: Chec
     assert "UPDATE" not in printed
     assert "sent" not in printed
     assert printed.count("as it was") == 6
+
+
+def test_packages_are_the_same_bytes_when_built_again(deployed: Checkout) -> None:
+    before = deployed.packages()
+    for file in (deployed.folder / "build").glob("*/*.zip"):
+        if file.parent.name != "dependencies":
+            file.unlink()
+
+    deployed.make("build")
+
+    assert set(before) >= {"gateway.zip", "provider.zip", "layer.zip"}
+    assert deployed.packages() == before
 
 
 def test_changed_handler_and_changed_layer_are_live_afterwards(deployed: Checkout) -> None:
