@@ -44,10 +44,11 @@ def read_surveyed(body: bytes, provider_id: str) -> Surveyed:
         raise UnreadableInventoryError("identity_mismatch", f"answered as {clean(inventory.provider_id, 80)!r}")
     if len(inventory.nodes) > MOST_NODES:
         raise UnreadableInventoryError("invalid_inventory", f"no inventory: more than {MOST_NODES} nodes")
-    flaw = flaw_of(body)
+    is_plain_text = is_plain(body)
+    flaw = flaw_of(body, is_plain=is_plain_text)
     if flaw is not None:
         raise UnreadableInventoryError(*flaw)
-    return _only_sound(inventory if is_plain(body) else tidied(inventory))
+    return _only_sound(inventory if is_plain_text else tidied(inventory))
 
 
 def _decoded(body: bytes) -> Inventory:

@@ -20,13 +20,16 @@ def node_faults(node: Node) -> Iterator[Fault]:
     yield from _above("memory/available_bytes", memory.available_bytes, "the total", memory.total_bytes)
     if pods is not None:
         yield from _above("pods/available", pods.available, "the total", pods.total)
-    for field, parts, most in (
-        ("labels", node.labels, MOST_LABELS),
-        ("taints", node.taints, MOST_TAINTS),
-        ("devices", node.devices, MOST_DEVICES),
-    ):
-        if len(parts) > most:
-            yield field, f"{len(parts)} are more than the {most} that a node may have"
+    if len(node.labels) > MOST_LABELS:
+        yield "labels", _too_many(len(node.labels), MOST_LABELS)
+    if len(node.taints) > MOST_TAINTS:
+        yield "taints", _too_many(len(node.taints), MOST_TAINTS)
+    if len(node.devices) > MOST_DEVICES:
+        yield "devices", _too_many(len(node.devices), MOST_DEVICES)
+
+
+def _too_many(count: int, most: int) -> str:
+    return f"{count} are more than the {most} that a node may have"
 
 
 def device_faults(device: Device) -> Iterator[Fault]:

@@ -18,14 +18,14 @@ class _RepeatedError(Exception):
     """The name that stands twice."""
 
 
-def flaw_of(body: bytes) -> Flaw | None:
-    """What is wrong with a document that can be decoded; None: nothing was found."""
-    if not body.isascii():
+def flaw_of(body: bytes, *, is_plain: bool) -> Flaw | None:
+    """What is wrong with a document that can be decoded; None: nothing was found. `is_plain`: it has no escapes."""
+    if not is_plain:
         try:
             body.decode()
         except UnicodeDecodeError:
             return "not_json", "not JSON: it is not UTF-8"
-    if body.count(_WHOSE) > 1 or (b"\\" in body and _ODDLY_WRITTEN.search(body)):
+    if body.count(_WHOSE) > 1 or (not is_plain and _ODDLY_WRITTEN.search(body)):
         return _repeated(body)
     return None
 
