@@ -16,6 +16,7 @@ FOLDERS = (
     "infra/lint/cfn-lint",
     "infra/lint/checkov",
     "infra/bench",
+    "infra/schemathesis",
 )
 OPTIONS = ("--universal", "--python-version", "3.12", "--generate-hashes", "--no-header", "--no-annotate", "--quiet")
 

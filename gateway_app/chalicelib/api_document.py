@@ -19,7 +19,8 @@ EXAMPLES = Path(__file__).parent / "examples.json"  # recorded from the gateway 
 ABOUT = """Where, among many independent compute owners, can this job run now? The gateway asks every registered provider \
 at once, compares each node with the request, ranks what fits, and says who did not answer and why the rest does not fit.
 
-Units stand in names. What is not known is null, never 0. Unknown fields of a request are refused. Every error is a \
+Units stand in names. What is not known is null, never 0. Unknown fields of a request are refused, and whole numbers \
+are written without a fraction. Every error is a \
 problem document with a stable `code`; `x-errors` lists all of them."""
 
 KEY = {

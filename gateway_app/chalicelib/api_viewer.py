@@ -26,7 +26,7 @@ window.ui = SwaggerUIBundle({
 PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>fedcompute API</title>{head}</head>
+<title>fedcompute API</title><link rel="icon" href="data:,">{head}</head>
 <body>{body}</body>
 </html>
 """

@@ -94,7 +94,9 @@ def _patch(schema: Schema) -> Schema:
     """Each field may be left out, and each that is optional may be null, which sets it to its default."""
     required = schema.get("required", ())
     members = {
-        name: member if name in required else {"anyOf": [dict(_patched(member)), {"type": "null"}]}
+        name: member
+        if name in required or member.get("readOnly")
+        else {"anyOf": [dict(_patched(member)), {"type": "null"}]}
         for name, member in deepcopy(schema["properties"]).items()
     }
     text = "A JSON merge patch (RFC 7396): what is left out stays, null sets an optional field to its default."

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
-from fedcompute.base_url import check_base_url
+from fedcompute.base_url import LONGEST, check_base_url
 from fedcompute.documents import Document
 
 ID_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"
@@ -17,7 +17,11 @@ Name = Annotated[
     str,
     StringConstraints(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"),
 ]
-BaseUrl = Annotated[str, AfterValidator(check_base_url)]
+BaseUrl = Annotated[
+    str,
+    AfterValidator(check_base_url),
+    Field(json_schema_extra={"pattern": r"^https?://[^/?#@\s\\]+(/[^?#\s\\]*)?$", "maxLength": LONGEST}),
+]
 TimeoutMs = Annotated[int, Field(ge=100, le=20000)]
 LabelText = Annotated[str, StringConstraints(max_length=253)]
 Labels = Annotated[
@@ -60,7 +64,7 @@ class NewProvider(ProviderFields, Identified):
 class ReplacedProvider(ProviderFields):
     """The body of PUT /api/v1/providers/{id}; an `id` in it must be the path's."""
 
-    id: ProviderId | None = None
+    id: ProviderId | None = Field(None, json_schema_extra={"readOnly": True})
 
 
 class ProviderRecord(ProviderFields, Identified):

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import ConfigDict, Field, JsonValue, StringConstraints, field_validator, model_validator
+from pydantic.config import JsonDict
 
 from fedcompute import models, vendors
 from fedcompute.documents import Document, parse
@@ -13,6 +14,16 @@ LARGEST = 2**63 - 1  # what one amount may hold, as in the inventory
 
 Amount = Annotated[int, Field(ge=1, le=LARGEST)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+# What validators below check, told to readers of the API's document.
+Vendor = Annotated[Text, Field(json_schema_extra={"pattern": r"\S"})]
+Model = Annotated[Text, Field(json_schema_extra={"pattern": "[A-Za-z0-9]"})]
+_A_KEY: JsonDict = {"required": ["key"], "properties": {"key": {"minLength": 1}}}
+_EXISTS: JsonDict = {"required": ["operator"], "properties": {"operator": {"const": "Exists"}, "value": {"const": ""}}}
+_EQUAL: JsonDict = {"properties": {"operator": {"const": "Equal"}}}
+_ASKS: list[JsonValue] = [
+    {"required": [part], "properties": {part: {"type": "object"}}} for part in ("gpu", "cpu", "memory")
+]
+
 Id = Annotated[str, StringConstraints(max_length=64)]
 Ids = Annotated[tuple[Id, ...], Field(max_length=1000)]
 LabelKey = Annotated[str, StringConstraints(max_length=317)]
@@ -36,8 +47,8 @@ class GpuRequest(Document):
     minimum_compute_percent: Amount | None = Field(
         None, description="Free compute of each device, in percent as listed."
     )
-    vendor: Text | None = Field(None, description="Who makes the device, in any of its vendor's spellings.")
-    model: Text | None = Field(None, description="Runs of letters and digits that stand in the device's model.")
+    vendor: Vendor | None = Field(None, description="Who makes the device, in any of its vendor's spellings.")
+    model: Model | None = Field(None, description="Runs of letters and digits that stand in the device's model.")
     sharing: Literal["whole", "any"] | None = Field(
         None, description="`whole`: unused devices only. Default: `any` with a minimum, else `whole`."
     )
@@ -79,6 +90,8 @@ class MemoryRequest(Document):
 class Toleration(Document):
     """A taint that the job can live with, by Kubernetes' rules."""
 
+    model_config = ConfigDict(json_schema_extra={"anyOf": [_EXISTS, {"allOf": [_A_KEY, _EQUAL]}]})
+
     key: str = Field("", max_length=317, description="Empty with operator Exists: every key.")
     operator: Literal["Equal", "Exists"] = "Equal"
     value: str = Field("", max_length=253)
@@ -105,6 +118,8 @@ class ProviderFilter(Document):
 
 class SearchRequest(Document):
     """Only what is asked for is required of a node; at least one of gpu, cpu and memory."""
+
+    model_config = ConfigDict(json_schema_extra={"anyOf": [*_ASKS]})
 
     gpu: GpuRequest | None = None
     cpu: CpuRequest | None = None
