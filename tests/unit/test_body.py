@@ -93,9 +93,9 @@ def test_end_says_what_is_wrong_with_the_whole() -> None:
 
 
 def test_second_piece_of_a_bomb_is_decoded_no_further_than_what_is_left() -> None:
-    sent = gzip.compress(b"a" * 900 + b" " * (1 << 20))
+    sent = gzip.compress(b"a" * 900 + b" " * 10_000, 0)  # as it is: every byte that comes is one that goes out
     body = Body("gzip", MOST)
-    body.take(sent[:20])
+    body.take(sent[:600])
 
-    assert not body.take(sent[20:])
+    assert not body.take(sent[600:])
     assert body._bytes == MOST + 1

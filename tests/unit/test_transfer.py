@@ -1,0 +1,75 @@
+"""One call's end: what libcurl's numbers mean, and how long its parts took."""
+
+from types import SimpleNamespace
+
+import pycurl
+import pytest
+
+from chalicelib.addresses import AddressPolicy, Reach
+from chalicelib.calls import Call, Timings
+from chalicelib.transfer import MOST_IGNORED_BYTES, Transfer
+
+TLS = (
+    *("E_SSL_CONNECT_ERROR", "E_SSL_ENGINE_NOTFOUND", "E_SSL_ENGINE_SETFAILED", "E_SSL_CERTPROBLEM", "E_SSL_CIPHER"),
+    *("E_PEER_FAILED_VERIFICATION", "E_SSL_ENGINE_INITFAILED", "E_SSL_CACERT_BADFILE", "E_SSL_SHUTDOWN_FAILED"),
+    *("E_SSL_CRL_BADFILE", "E_SSL_ISSUER_ERROR", "E_SSL_PINNEDPUBKEYNOTMATCH", "E_SSL_INVALIDCERTSTATUS"),
+)
+OTHERS = {
+    pycurl.E_OPERATION_TIMEDOUT: "timeout",
+    pycurl.E_COULDNT_CONNECT: "unreachable",
+    pycurl.E_COULDNT_RESOLVE_HOST: "dns_failure",
+    pycurl.E_FILESIZE_EXCEEDED: "too_large",
+    pycurl.E_PARTIAL_FILE: "protocol_error",
+    pycurl.E_RECV_ERROR: "protocol_error",
+    pycurl.E_GOT_NOTHING: "protocol_error",
+}
+
+
+def a_transfer(*, is_cut: bool = False) -> Transfer:
+    transfer = Transfer(AddressPolicy(Reach.ANY), 1 << 20)
+    transfer.begin(Call("a", "http://lab.test", 1500), 1500, is_cut)
+    return transfer
+
+
+@pytest.mark.parametrize("name", TLS)
+def test_each_fault_of_tls_is_one(name: str) -> None:
+    assert a_transfer().end(getattr(pycurl, name)).outcome == "tls_failure"
+
+
+@pytest.mark.parametrize(("errno", "outcome"), OTHERS.items())
+def test_other_ends_have_their_own_outcomes(errno: int, outcome: str) -> None:
+    assert a_transfer().end(errno).outcome == outcome
+
+
+def test_timeout_that_is_the_searchs_is_its_deadline() -> None:
+    assert a_transfer(is_cut=True).end(pycurl.E_OPERATION_TIMEDOUT).outcome == "deadline_exceeded"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "timings"),
+    [
+        ((0.001, 0.003, 0.010, 0.020, 0.030), Timings(1, 2, 7, 20, 30)),
+        ((0.001, 0.003, 0.0, 0.020, 0.030), Timings(1, 2, 0, 20, 30)),  # no TLS
+        ((0.002, 0.0, 0.0, 0.0, 0.030), Timings(2, 0, 0, 0, 30)),  # never connected
+    ],
+)
+def test_times_are_those_of_the_parts_in_milliseconds(seconds: tuple[float, ...], timings: Timings) -> None:
+    transfer = a_transfer()
+    names = (
+        *(pycurl.NAMELOOKUP_TIME, pycurl.CONNECT_TIME, pycurl.APPCONNECT_TIME),
+        *(pycurl.STARTTRANSFER_TIME, pycurl.TOTAL_TIME),
+    )
+    said = dict(zip(names, seconds, strict=True))
+    transfer.curl = SimpleNamespace(getinfo=said.__getitem__, errstr=lambda: "")  # type: ignore[assignment]
+
+    assert transfer.end(pycurl.E_RECV_ERROR).timings == timings
+
+
+def test_body_that_nobody_wants_is_taken_up_to_a_bound() -> None:
+    transfer = a_transfer()
+    for line in (b"HTTP/1.1 503 Busy\r\n", b"\r\n"):
+        transfer._on_header(line)
+
+    taken = [transfer._on_body(b"x" * (MOST_IGNORED_BYTES // 2)) for _ in range(3)]
+
+    assert taken == [None, None, -1]
