@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -36,13 +36,13 @@ class Metrics:
         answer = found.answer
         counts = _asked(answer["providers"])
         counts[f"{SEARCHES}:{answer['strategy']['name']}:{answer['feasibility']}"] += 1
-        observe(counts, SEARCH_TIME, answer["took_ms"])
+        observe(counts, SEARCH_TIME, [answer["took_ms"]])
         for reason, nodes in answer["rejections"]["by_reason"].items():
             counts[f"{REJECTED}:{reason}"] += nodes
         self._totals.add(counts)
         return embedded(answer, self._function, time.time()) if self._function else {}
 
-    def asked(self, entries: Iterable[ProviderEntry]) -> None:
+    def asked(self, entries: Sequence[ProviderEntry]) -> None:
         """Counts providers that were asked for another reason than a search."""
         if self._totals is not None:
             self._totals.add(_asked(entries))
@@ -78,10 +78,8 @@ def _directive(dimensions: list[list[str]], **units: str) -> dict[str, Any]:
     return {"Namespace": NAMESPACE, "Dimensions": dimensions, "Metrics": metrics}
 
 
-def _asked(entries: Iterable[ProviderEntry]) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    for entry in entries:
-        counts[f"{CALLS}:{entry.outcome}"] += 1
-        if entry.outcome not in _NOT_CALLED:
-            observe(counts, CALL_TIME, entry.took_ms)
+def _asked(entries: Sequence[ProviderEntry]) -> Counter[str]:
+    outcomes = Counter([entry.outcome for entry in entries])
+    counts = Counter({f"{CALLS}:{outcome}": count for outcome, count in outcomes.items()})
+    observe(counts, CALL_TIME, [entry.took_ms for entry in entries if entry.outcome not in _NOT_CALLED])
     return counts
