@@ -32,7 +32,7 @@ SAMPLE = {
     "cpu": {"minimum_millicores": 4000},
     "memory": {"minimum_bytes": 17179869184},
 }
-LAB = {"id": "e2e-lab", "name": "Lab of the tests", "base_url": "http://127.0.0.1:9", "timeout_ms": 1000}
+LAB = {"id": "e2e-lab", "name": "Lab of the tests", "base_url": "http://127.0.0.1:1027", "timeout_ms": 1000}
 LARGEST = 6_291_556  # bytes that Lambda hands on
 
 
