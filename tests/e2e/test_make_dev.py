@@ -22,7 +22,7 @@ from scripts.settings import DEFAULT_PORTS, ROOT, port_variable
 pytestmark = pytest.mark.e2e
 
 EMULATOR_VENV = (ROOT / os.environ.get("EMULATOR_VENV", ".run/emulator-venv")).absolute()
-PROVIDER_D = {"id": "provider-d", "name": "Lab D", "base_url": "http://localhost:9/d"}
+PROVIDER_D = {"id": "provider-d", "name": "Lab D", "base_url": "http://localhost:1027/d"}
 PATIENCE_S = 60
 
 
@@ -175,14 +175,14 @@ def test_killed_emulator_loses_only_what_came_after_its_start(running: Checkout)
 
 def test_record_that_a_person_edited_is_left_alone(running: Checkout) -> None:
     usual = running.ask("GET", "/api/v1/providers/provider-c").json()["base_url"]
-    running.ask("PATCH", "/api/v1/providers/provider-c", {"base_url": "http://localhost:9/edited", "name": "Mine"})
+    running.ask("PATCH", "/api/v1/providers/provider-c", {"base_url": "http://localhost:1027/edited", "name": "Mine"})
 
     printed = running.make("dev")
 
     record = running.ask("GET", "/api/v1/providers/provider-c").json()
     running.ask("PATCH", "/api/v1/providers/provider-c", {"base_url": usual})
-    assert (record["base_url"], record["name"]) == ("http://localhost:9/edited", "Mine")
-    assert "http://localhost:9/edited" in printed
+    assert (record["base_url"], record["name"]) == ("http://localhost:1027/edited", "Mine")
+    assert "http://localhost:1027/edited" in printed
 
 
 def test_providers_move_along_when_their_ports_are_changed(running: Checkout) -> None:
