@@ -46,7 +46,7 @@ GROUPS = (
         "registry",
         _gateway("registry", "table", "snapshot", "attempts", "writes", "items"),
         _unit("registry_items", "registry_changes")
-        + _integration("registry_on_moto", "registry_in_trouble", "registry_verbs"),
+        + _integration("registry_on_moto", "registry_in_trouble", "registry_verbs", "registry_races"),
     ),
 )
 
