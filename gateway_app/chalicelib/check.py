@@ -10,7 +10,7 @@ from fedcompute.eligibility import is_unused
 from fedcompute.inventory import Device
 from fedcompute.provider import ProviderRecord
 
-SPARE_MS = 50  # so that it is the provider's own timeout that ends the call
+SPARE_MS = 500  # so that it is the provider's own timeout that ends the call
 
 
 def check(
