@@ -554,8 +554,9 @@ def _cards(eligible: Any) -> int:
     return len({each.card if each.card is not None else ("own", each.id) for each in eligible})
 
 
-def test_taint_is_told_beside_devices_that_can_not_serve() -> None:
-    tainted = node(device(healthy=False), taints=[Taint(key="dedicated", value="ml", effect="NoSchedule")])
+@pytest.mark.parametrize("its_devices", [[], [device(healthy=False)]])
+def test_taint_is_told_beside_devices_that_can_not_serve(its_devices: list[Device]) -> None:
+    tainted = node(*its_devices, taints=[Taint(key="dedicated", value="ml", effect="NoSchedule")])
 
     assert "untolerated_taint" in [reason.reason for reason in reasons(tainted, gpu={})]
 
