@@ -31,22 +31,22 @@ PARTS = (1, 4)
 @click.option("--memory", default=1769, show_default=True, type=click.IntRange(128, 10240), help="MB of the function")
 @click.option("--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @click.option("--calibrate", is_flag=True)
-def main(providers: int, nodes: int, latency: float, rate: float, memory: int, output: str, calibrate: bool) -> None:
+def main(*, calibrate: bool, output: str, rate: float, **asked: float) -> None:
     """Runs the command."""
     if calibrate:
         CONSTANTS.write_text(json.dumps(_calibrated(), indent=2) + "\n")
         console.print(f"Constants written to {CONSTANTS.name}.", markup=False)
         return
+    case = Case(int(asked["providers"]), int(asked["nodes"]), asked["latency"], int(asked["memory"]))
     found = {}
     for way, constants in _constants().items():
         for parts in PARTS:
-            case = Case(providers, nodes, latency, memory, min(parts, providers))
-            found[f"{way}, {'whole' if parts == 1 else f'in {parts} parts'}"] = cost(case, constants)
+            name = f"{way}, {'whole' if parts == 1 else f'in {parts} parts'}"
+            found[name] = cost(case._replace(parts=min(parts, case.providers)), constants)
     if output == "json":
         click.echo(json.dumps({name: one._asdict() for name, one in found.items()}, indent=2))
     else:
-        title = f"{providers} providers of {nodes} nodes, {latency:g} ms away, {memory} MB, {rate:g} searches a second"
-        console.print(_table(title, found, rate))
+        console.print(_table(case, found, rate))
 
 
 def _constants() -> dict[str, Constants]:
@@ -63,7 +63,9 @@ def _calibrated() -> dict[str, dict[str, float]]:
     return {way: fitted(rows)._asdict() for way, rows in measured.items()}
 
 
-def _table(title: str, found: dict[str, Cost], rate: float) -> Table:
+def _table(case: Case, found: dict[str, Cost], rate: float) -> Table:
+    asked = f"{case.providers} providers of {case.nodes} nodes, {case.latency_ms:g} ms away"
+    title = f"{asked}, {case.memory_mb} MB, {rate:g} searches a second"
     table = Table("inventories, search", "ms", "cpu ms", "GB-s", "$ per million", "$ a month", title=title, box=None)
     for name, one in found.items():
         amounts = (f"{one.wall_ms:.0f}", f"{one.cpu_ms:.1f}", f"{one.gb_seconds:.3f}")

@@ -62,7 +62,7 @@ def _devices(devices: Sequence[Device]) -> dict[str, int]:
     return {
         "count": len(devices),
         "healthy": sum(device.healthy for device in devices),
-        "unused": sum(device.healthy and is_unused(device) for device in devices),
+        "unused": sum(map(is_unused, devices)),
         **_sums(_SUMMED, devices),
     }
 

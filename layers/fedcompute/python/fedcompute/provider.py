@@ -1,5 +1,6 @@
 """A provider's record in the registry: what callers send, and what they get back."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
@@ -12,10 +13,30 @@ from fedcompute.documents import Document
 
 ID_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"
 
-ProviderId = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
+NAME_PATTERN = r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"
+
+
+def _matching(pattern: str, words: str) -> AfterValidator:
+    """Holds a text against a pattern, and says in words what it must be."""
+
+    def check(text: str) -> str:
+        if re.fullmatch(pattern, text) is None:
+            raise ValueError(words)
+        return text
+
+    return AfterValidator(check)
+
+
+ProviderId = Annotated[
+    str,
+    _matching(ID_PATTERN, "must be 1 to 64 of a-z, 0-9 and -, which stands neither first nor last"),
+    Field(json_schema_extra={"pattern": ID_PATTERN}),
+]
 Name = Annotated[
     str,
-    StringConstraints(min_length=1, max_length=128, pattern=r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"),
+    StringConstraints(min_length=1, max_length=128),
+    _matching(NAME_PATTERN, "must have a character that shows, and no control characters"),
+    Field(json_schema_extra={"pattern": NAME_PATTERN}),
 ]
 BaseUrl = Annotated[
     str,
