@@ -15,6 +15,7 @@ import pytest
 import requests
 from contracts.answer_shapes import check_search
 from fakes.host_providers import chalice_provider, hanging_provider, large_provider
+from fakes.prometheus import lint, value_of
 
 TARGET = os.environ.get("E2E_TARGET", "")
 GATEWAY = os.environ.get("E2E_GATEWAY", "")
@@ -303,3 +304,21 @@ def _ranking(answer: dict[str, Any]) -> list[tuple[Any, ...]]:
         (one["rank"], one["score"], one["provenance"]["provider_id"], one["node"], one["devices"], one["copies"])
         for one in answer["candidates"]
     ]
+
+
+class TestDocuments:
+    def test_the_document_its_viewer_and_the_metrics_are_served_below_the_targets_path(self) -> None:
+        document = ask("GET", "/openapi.json")
+        viewer = ask("GET", "/docs")
+        ask("POST", SEARCH, SAMPLE)
+        metrics = ask("GET", "/metrics")
+
+        assert document.json()["openapi"] == "3.1.0"
+        assert document.json()["servers"][0]["url"] == "."
+        assert (viewer.status_code, viewer.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+        assert (
+            "script-src 'sha256-" in viewer.headers["Content-Security-Policy"] or "scripts/docs_viewer" in viewer.text
+        )
+        assert metrics.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+        assert value_of(metrics.text, "fedcompute_search_duration_seconds_count") >= 1
+        assert lint(metrics.text) == []
