@@ -25,8 +25,9 @@ class Gateway(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         record = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self._answer(409 if record["id"] in self.records else 201)
-        self.records.setdefault(record["id"], record)
+        is_known = record["id"] in self.records
+        self.records.setdefault(record["id"], record)  # before the answer: the test looks as soon as that is there
+        self._answer(409 if is_known else 201)
 
     def do_PUT(self) -> None:
         record = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
