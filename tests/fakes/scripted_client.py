@@ -44,6 +44,27 @@ class OneCallAtATime:
         return call
 
 
+class KnowsTokens:
+    """What a real table does and moto's does not: a transaction that comes again with its token changes nothing more."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._lock = threading.Lock()
+        self._applied: dict[str, Any] = {}
+
+    def __getattr__(self, operation: str) -> Callable[..., Any]:
+        def call(**arguments: Any) -> Any:
+            token = arguments.get("ClientRequestToken")
+            if token is None:
+                return getattr(self._client, operation)(**arguments)
+            with self._lock:
+                if token not in self._applied:
+                    self._applied[token] = getattr(self._client, operation)(**arguments)
+                return self._applied[token]
+
+        return call
+
+
 def passes(call: Call) -> Any:
     return call()
 

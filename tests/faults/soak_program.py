@@ -27,6 +27,7 @@ MORE = int(os.environ.get("SOAK_MORE", "500"))
 DEADLINE_MS, TIMEOUT_MS, SLACK_MS = 2000, 1500, 150
 SHORT_DEADLINE_MS, SHORT_TIMEOUT_MS = 300, 100  # of the many searches
 MOST_MIB_PER_100 = 1.0
+LEAST_MIB_THAT_TELLS = 8.0  # less is what an allocator keeps of a few searches
 MOST_OTHER_DESCRIPTORS = 32  # beside a connection for each provider
 LEAST_ANSWERED_PERCENT = 99.5  # all, on a machine that has nothing else to do
 
@@ -85,7 +86,8 @@ def _leaves_nothing(gateway: Gateway, client: object, table: str, where: dict[st
     print(f"{MORE} more searches, deadline {SHORT_DEADLINE_MS} ms, timeouts {SHORT_TIMEOUT_MS} ms")
     print(f"  threads {before[0]} -> {after[0]}, descriptors {before[1]} -> {after[1]}")
     print(f"  memory {before[2]:.1f} -> {after[2]:.1f} MiB, {slope:+.2f} MiB per 100 searches")
-    return int(after[0] > before[0] or after[1] > PROVIDERS + MOST_OTHER_DESCRIPTORS or slope > MOST_MIB_PER_100)
+    has_grown = after[2] - before[2] > LEAST_MIB_THAT_TELLS and slope > MOST_MIB_PER_100
+    return int(after[0] > before[0] or after[1] > PROVIDERS + MOST_OTHER_DESCRIPTORS or has_grown)
 
 
 def _left() -> tuple[int, int, float]:
