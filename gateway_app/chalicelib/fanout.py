@@ -33,7 +33,7 @@ class Fanout:
         self._pool = ThreadPoolExecutor(len(self._shares) * self._threads, thread_name_prefix="fanout")
 
     def ask(self, calls: Sequence[Call], deadline: float, deliver: Deliver) -> None:
-        """Make every call by `deadline` (monotonic seconds). `deliver` gets each reply once, in a thread of the pool.
+        """Make every call by `deadline` (monotonic seconds). `deliver` gets each reply once, in this thread or one of the pool.
 
         Nothing that a provider does, and no fault in `deliver`, is raised here.
         """
@@ -54,11 +54,11 @@ class Fanout:
         shares: list[list[Call]] = [[] for _ in lanes]
         for call in calls:  # by the id, so that a provider meets the connection that it had last time
             shares[zlib.crc32(call.provider_id.encode()) % len(lanes)].append(call)
-        running = [
-            self._pool.submit(self._run_lane, lanes, place, share, deadline, deliver)
-            for place, share in enumerate(shares)
-            if share
-        ]
+        work = [(lanes, place, share, deadline, deliver) for place, share in enumerate(shares) if share]
+        # The caller is one of the threads: beside them it would only wait.
+        running = [self._pool.submit(self._run_lane, *one) for one in work[1:]]
+        for one in work[:1]:
+            self._run_lane(*one)
         wait(running)
 
     def _run_lane(self, lanes: list[Lane], place: int, calls: list[Call], deadline: float, deliver: Deliver) -> None:
