@@ -19,6 +19,7 @@ from scripts import (
     fleet,
     gateway,
     interrupts,
+    inventories,
     processes,
     report,
     services,
@@ -65,6 +66,9 @@ def deploy(*, is_dry: bool, is_agreed: bool) -> None:
     names = deployment.names(target)
     if target.is_aws:
         aws_account.refuse_what_is_unsafe(target, is_dry=is_dry)
+    if names.providers:
+        heading("Inventories")
+        inventories.check(names=names.providers)
     with _reachable(target, configured):
         heading("Packages")
         built = build.build(Variant(build.architecture(), target.lays_layers))
