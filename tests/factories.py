@@ -8,7 +8,8 @@ from typing import Any
 
 from fedcompute.demand import Demand
 from fedcompute.inventory import Cpu, Device, Memory, Node, Pods
-from fedcompute.matching import Reason, match
+from fedcompute.explanation import match
+from fedcompute.reasons import Reason
 from fedcompute.ranking import Fit, best_fit_of
 from fedcompute.request import SearchRequest, parse_search
 

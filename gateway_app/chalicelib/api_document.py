@@ -8,7 +8,7 @@ import msgspec
 
 from chalicelib.calls import OUTCOMES
 from fedcompute.answer import FEASIBILITIES
-from fedcompute.matching import REASONS
+from fedcompute.reasons import REASONS
 from fedcompute.openapi import About, document
 from fedcompute.operations import Operation
 from fedcompute.provider import ID_PATTERN

@@ -11,7 +11,7 @@ from itertools import accumulate
 from chalicelib.calls import OUTCOMES
 from fedcompute.answer import FEASIBILITIES
 from fedcompute.exposition import Family, Sample
-from fedcompute.matching import REASONS
+from fedcompute.reasons import REASONS
 from fedcompute.request import Strategy
 
 BOUNDS_S = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0)

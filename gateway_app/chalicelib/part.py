@@ -4,6 +4,8 @@ import heapq
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
+from threading import Lock
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -13,10 +15,11 @@ from chalicelib.candidates import Asked, Candidate, candidate
 from chalicelib.inventories import Answered, ProviderEntry
 from fedcompute.demand import Demand
 from fedcompute.feasibility import would_fit_when_idle
-from fedcompute.matching import match_surveyed
+from fedcompute.explanation import explained
+from fedcompute.matching import judge
 from fedcompute.provider import ProviderRecord
 from fedcompute.ranking import Fit, best_fit_of
-from fedcompute.rejections import Rejections, Tally
+from fedcompute.rejections import Bar, Rejections, Tally
 from fedcompute.request import SearchRequest
 
 type Sees = Callable[[ProviderRecord], bool]  # whether the caller may know where a provider is
@@ -47,17 +50,16 @@ def part_of(
     """Ask these providers by `deadline` (monotonic seconds) and compare what they have with the request."""
     demand = Demand(request)
     considered: dict[str, _Considered] = {}
+    rejections = Rejections()
+    merging = Lock()
 
     def consider(answered: Answered) -> None:
-        considered[answered.record.id] = _consider(answered, demand)
+        one = considered[answered.record.id] = _consider(answered, demand, rejections.bar)
+        answered.entry.candidates = len(one.fits)
+        with merging:
+            rejections.merge(one.rejections)
 
     answers = asking.ask(records, deadline, consider)
-    rejections = Rejections()
-    for answered in answers:
-        one = considered.get(answered.record.id)
-        if one is not None:
-            rejections.merge(one.rejections)
-            answered.entry.candidates = len(one.fits)
     asked = Asked(request, demand, datetime.now(UTC))
     total = sum(len(one.fits) for one in considered.values())
     return Part(
@@ -73,15 +75,15 @@ def part_of(
     )
 
 
-def _consider(answered: Answered, demand: Demand) -> _Considered:
+def _consider(answered: Answered, demand: Demand, bar: Bar | None) -> _Considered:
     started = time.perf_counter()
     fits: list[Fit] = []
-    rejections = Rejections()
+    rejections = Rejections(bar)
     assert answered.surveyed is not None
     for surveyed in answered.surveyed.nodes:
-        groups, reasons = match_surveyed(surveyed, demand)
-        if reasons:
-            rejections.add(answered.record.id, surveyed.node.name, reasons)
+        groups, names = judge(surveyed, demand)
+        if names:
+            rejections.add(answered.record.id, surveyed.node.name, names, partial(explained, surveyed, demand, names))
         else:
             fits.append(best_fit_of(surveyed.node, groups, demand))
     return _Considered(fits, rejections, time.perf_counter() - started)

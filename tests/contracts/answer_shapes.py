@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from chalicelib.calls import ANSWERED, OUTCOMES
-from fedcompute.matching import REASONS
+from fedcompute.reasons import REASONS
 
 Shape = Any  # a type, a predicate, a dict of shapes by key, a list of one shape, MapOf or OneOf
 

@@ -10,7 +10,7 @@ import pytest
 
 from chalicelib.calls import OUTCOMES
 from fedcompute.errors import STATUS
-from fedcompute.matching import REASONS
+from fedcompute.reasons import REASONS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "api.md").read_text()

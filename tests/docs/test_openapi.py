@@ -16,7 +16,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from chalicelib.calls import OUTCOMES
 from fedcompute.error_words import MEANS
 from fedcompute.errors import STATUS
-from fedcompute.matching import REASONS
+from fedcompute.reasons import REASONS
 
 from .test_api_page import PAGE, ROOT, Example, examples
 

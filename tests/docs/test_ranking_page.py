@@ -11,7 +11,7 @@ import pytest
 from fedcompute.copies import copies
 from fedcompute.demand import Demand
 from fedcompute.inventory import Node
-from fedcompute.matching import match
+from fedcompute.explanation import match
 from fedcompute.ranking import Fit, best_fit_of, score_parts
 from fedcompute.request import SearchRequest, Strategy, parse_search
 

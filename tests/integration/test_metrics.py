@@ -18,7 +18,7 @@ from chalicelib.calls import OUTCOMES
 from chalicelib.metrics import embedded
 from chalicelib.registry import Registry
 from chalicelib.totals import FLUSH_S, Totals
-from fedcompute.matching import REASONS
+from fedcompute.reasons import REASONS
 
 type MakeProcess = Callable[..., Gateway]
 

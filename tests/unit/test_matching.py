@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from fedcompute.inventory import Device, Node, Taint
-from fedcompute.matching import REASONS, Reason, match
+from fedcompute.explanation import match
+from fedcompute.reasons import REASONS, Reason
 from fedcompute.request import Toleration
 from fedcompute.taints import are_tolerated
 
@@ -436,7 +437,7 @@ def test_only_the_groups_whose_taint_is_tolerated_can_serve() -> None:
     found = match(kept, demand(gpu={}))
 
     assert not found.reasons
-    assert [group.resource for group in found.groups] == ["amd.com/gpu"]
+    assert [group.make.resource for group in found.groups] == ["amd.com/gpu"]
 
 
 # --- properties

@@ -159,7 +159,8 @@ def test_known_free_memory_counts_in_all_and_not_as_its_largest_block() -> None:
 
 @pytest.mark.parametrize("strategy", list(Strategy))
 def test_total_of_zero_leaves_its_dimension_out(strategy: Strategy) -> None:
-    nothing, half = Dimension("gpu", 0, 0, 1, 1.0), Dimension("cpu", 4, 2, 1, 1.0)
+    nothing: Dimension = ("gpu", 0, 0, 1, 1.0)
+    half: Dimension = ("cpu", 4, 2, 1, 1.0)
 
     assert score(strategy, [nothing]) == 0
     assert score(strategy, [nothing, half]) == score(strategy, [half]) > 0

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedcompute.matching import Reason
+from fedcompute.reasons import Reason
 from fedcompute.rejections import Rejections, lack
 
 NOT_READY = Reason("node_not_ready")
@@ -15,7 +15,7 @@ TENTH = Reason("insufficient_memory", 90, 100)
 def tally(*added: tuple[str, str, list[Reason]]) -> Rejections:
     rejections = Rejections()
     for provider_id, node, reasons in added:
-        rejections.add(provider_id, node, reasons)
+        rejections.add(provider_id, node, [reason.reason for reason in reasons], lambda found=reasons: found)
     return rejections
 
 

@@ -10,7 +10,8 @@ import pytest
 from fedcompute.demand import Demand
 from fedcompute.inventory import Inventory, Node
 from fedcompute.inventory_file import check, load
-from fedcompute.matching import REASONS, match
+from fedcompute.explanation import match
+from fedcompute.reasons import REASONS
 from fedcompute.ranking import best_fit_of
 from fedcompute.request import Strategy, parse_search
 

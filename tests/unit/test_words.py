@@ -5,7 +5,7 @@ import pytest
 from fedcompute.answer import Reason
 from fedcompute.commands import words
 from fedcompute.inventory import Device
-from fedcompute.matching import REASONS
+from fedcompute.reasons import REASONS
 
 
 @pytest.mark.parametrize(

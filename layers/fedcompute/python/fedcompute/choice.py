@@ -1,26 +1,30 @@
 """Which devices of a group a candidate gets: the same idea as the strategy that orders the nodes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
-from typing import Any
 
-from fedcompute.demand import GpuDemand
+from fedcompute.demand import GpuDemand, Preference
 from fedcompute.eligibility import free_memory
 from fedcompute.inventory import Device
-from fedcompute.matching import countable
+from fedcompute.matching import Group, distinct_cards
 from fedcompute.request import Strategy
 from fedcompute.rounding import rounded
-
-# Sorts before another: the better choice. What is unknown comes last under every strategy.
-Preference = Callable[[Device], tuple[Any, ...]]
+from fedcompute.survey import Kind
 
 
-def choose(eligible: list[Device], demand: GpuDemand, strategy: Strategy) -> list[Device]:
+def choose(group: Group, demand: GpuDemand, strategy: Strategy) -> Sequence[Device]:
     """The preferred `count` devices, each on a card of its own, the best first."""
-    prefer = _PREFERENCES[strategy]
-    if demand.count == 1:
-        return [min(eligible, key=prefer)] if len(eligible) > 1 else eligible
-    return countable(sorted(eligible, key=prefer), demand)[: demand.count]
+    eligible = group.eligible
+    if demand.count == 1 and len(eligible) == 1:
+        return eligible
+    kinds = [kind for kind, failure in zip(group.kinds, group.failures, strict=True) if failure is None]
+    preferences = _preferences(kinds, demand, strategy)
+    if demand.count > 1:
+        order = sorted(zip(preferences, map(_tie, eligible), eligible, strict=True), key=lambda entry: entry[:2])
+        return distinct_cards(device for *_, device in order)[: demand.count]
+    best = min(preferences)
+    equal = [device for device, preference in zip(eligible, preferences, strict=True) if preference == best]
+    return equal if len(equal) == 1 else [min(equal, key=_tie)]
 
 
 def share_in_use(device: Device) -> float | None:
@@ -36,22 +40,35 @@ def share_in_use(device: Device) -> float | None:
     return rounded(total / known) if known else None
 
 
-def _smallest(device: Device) -> tuple[Any, ...]:
-    return (_or_last(free_memory(device)), _or_last(device.compute_available_percent), *_tie(device))
+def _preferences(kinds: Sequence[Kind], demand: GpuDemand, strategy: Strategy) -> list[Preference]:
+    """Where each device stands, by its kind, for which it is found once."""
+    known = demand.preferences
+    try:
+        return [known[kind] for kind in kinds]
+    except KeyError:
+        prefer = _PREFERENCES[strategy]
+        for kind in kinds:
+            if kind not in known:
+                known[kind] = prefer(kind.device)
+        return [known[kind] for kind in kinds]
 
 
-def _largest(device: Device) -> tuple[Any, ...]:
+def _smallest(device: Device) -> Preference:
+    return _or_last(free_memory(device)), _or_last(device.compute_available_percent)
+
+
+def _largest(device: Device) -> Preference:
     memory, compute = free_memory(device), device.compute_available_percent
-    return (inf if memory is None else -memory, inf if compute is None else -compute, *_tie(device))
+    return inf if memory is None else -memory, inf if compute is None else -compute
 
 
-def _fullest(device: Device) -> tuple[Any, ...]:
+def _fullest(device: Device) -> Preference:
     share = share_in_use(device)
-    return (inf if share is None else -share, *_tie(device))
+    return (inf if share is None else -share,)
 
 
-def _emptiest(device: Device) -> tuple[Any, ...]:
-    return (_or_last(share_in_use(device)), *_tie(device))
+def _emptiest(device: Device) -> Preference:
+    return (_or_last(share_in_use(device)),)
 
 
 def _tie(device: Device) -> tuple[float, str]:
@@ -59,10 +76,11 @@ def _tie(device: Device) -> tuple[float, str]:
 
 
 def _or_last(amount: float | None) -> float:
+    """What is unknown comes last under every strategy."""
     return inf if amount is None else amount
 
 
-_PREFERENCES: dict[Strategy, Preference] = {
+_PREFERENCES: dict[Strategy, Callable[[Device], Preference]] = {
     Strategy.BEST_FIT: _smallest,
     Strategy.MOST_AVAILABLE: _largest,
     Strategy.BINPACK: _fullest,

@@ -7,6 +7,10 @@ from fedcompute.survey import Kind
 # The first test that a device fails, and what it has of what it lacks; None where that is no amount.
 Failure = tuple[str, int | None]
 
+# Sorts before another: the better choice.
+Preference = tuple[float, ...]
+
+GPU_WEIGHT = 3.0
 ALL_COMPUTE_PERCENT = 100  # from here on HAMi gives the whole card
 
 
@@ -22,7 +26,9 @@ class GpuDemand:
         "failures",
         "idle",
         "memory",
+        "preferences",
         "takes_all",
+        "weight",
         "whole",
     )
 
@@ -35,7 +41,10 @@ class GpuDemand:
         self.takes_all = self.memory is None or (self.compute is not None and self.compute >= ALL_COMPUTE_PERCENT)
         self._vendor = request.vendor
         self._runs = models.runs(request.model) if request.model is not None else None
-        self.failures: dict[Kind, Failure | None] = {}  # the test that each kind of device fails, as far as it was met
+        asked = (self.count, self.memory, self.compute)
+        self.weight = GPU_WEIGHT / sum(amount is not None for amount in asked)  # of each dimension
+        self.failures: dict[Kind, str | None] = {}  # the test that each kind of device fails, as far as it was met
+        self.preferences: dict[Kind, Preference] = {}  # where it stands in the strategy's order of choice, likewise
         self.idle: dict[Kind, Kind] = {}  # each kind as it would be with nothing running on it, likewise
         self._mismatches: dict[tuple[str, str], str | None] = {}
 

@@ -2,6 +2,7 @@
 
 from fedcompute.demand import Failure, GpuDemand
 from fedcompute.inventory import Device
+from fedcompute.survey import Kind
 
 _UNHEALTHY: Failure = ("gpu_unhealthy", None)
 _UNKNOWN_SLOTS: Failure = ("unknown_gpu_slots", None)
@@ -12,8 +13,12 @@ _UNKNOWN_COMPUTE: Failure = ("unknown_gpu_compute", None)
 
 
 # In one piece, since every kind of device of every search passes here.
-def failure_of(device: Device, demand: GpuDemand) -> Failure | None:  # noqa: C901, PLR0911 (one test after another)
-    """The first test that a device of the right vendor and model fails: healthy, slot, sharing, memory, compute."""
+def failure_of(kind: Kind, demand: GpuDemand) -> Failure | None:  # noqa: C901, PLR0911 (one test after another)
+    """The first test that a device fails: vendor, model, healthy, slot, sharing, memory, compute."""
+    mismatch = demand.mismatch(kind.make.vendor, kind.make.model)
+    if mismatch is not None:
+        return mismatch, None
+    device = kind.device
     if not device.healthy:
         return _UNHEALTHY
     if not device.slots_available:

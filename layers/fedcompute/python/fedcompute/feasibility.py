@@ -1,26 +1,28 @@
 """Whether a request could be met at another time: would the node fit if nothing ran on it and nothing ailed it?"""
 
+from collections.abc import Sequence
+
 from msgspec import structs
 
 from fedcompute.demand import Demand, GpuDemand
 from fedcompute.inventory import Device, Node
-from fedcompute.matching import match_surveyed
-from fedcompute.survey import Bunch, Kind, SurveyedNode
+from fedcompute.matching import judge
+from fedcompute.survey import Kind, SurveyedNode
 
 
 def would_fit_when_idle(surveyed: SurveyedNode, demand: Demand) -> bool:
     """Whether the node would fit if each available amount equalled its total and all were ready and healthy."""
-    bunches = [_idle_bunch(bunch, demand.gpu) for bunch in surveyed.bunches] if demand.gpu is not None else ()
-    return not match_surveyed(SurveyedNode(_idle_node(surveyed.node), bunches), demand).reasons
+    kinds = _idle_kinds(surveyed.kinds, demand.gpu) if demand.gpu is not None else ()
+    return not judge(SurveyedNode(_idle_node(surveyed.node), kinds, surveyed.make), demand)[1]
 
 
-def _idle_bunch(bunch: Bunch, demand: GpuDemand) -> Bunch:
-    """The same devices, each to be judged by what it would be: all of a kind at once, since a search may ask of thousands."""
+def _idle_kinds(kinds: Sequence[Kind], demand: GpuDemand) -> list[Kind]:
+    """What each device would be judged by: all of a kind at once, since a search may ask of thousands."""
     idle = demand.idle
-    for kind in bunch.kinds:
+    for kind in kinds:
         if kind not in idle:
-            idle[kind] = Kind(_idle_device(kind.device))
-    return bunch._replace(kinds=[idle[kind] for kind in bunch.kinds])
+            idle[kind] = Kind(_idle_device(kind.device), kind.make)
+    return [idle[kind] for kind in kinds]
 
 
 def _idle_node(node: Node) -> Node:

@@ -1,109 +1,89 @@
-"""Which nodes can hold a request, and every reason why the others can't. Pure: no clock, no network."""
+"""Which nodes can hold a request, and every reason why the others can't. Pure: no clock, no network.
+
+Reasons are only named here; fedcompute.explanation tells them in full, for the few nodes of which an answer shows them.
+"""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from fedcompute.demand import Demand, GpuDemand
 from fedcompute.eligibility import failure_of
-from fedcompute.inventory import Device, Node, Pods
-from fedcompute.survey import Bunch, SurveyedNode, survey
+from fedcompute.inventory import Device, Node
+from fedcompute.survey import Kind, Make, SurveyedNode
 from fedcompute.taints import are_tolerated
-
-# Reasons in the order in which a rejection lists them.
-REASONS = (
-    "node_not_ready",
-    "node_not_schedulable",
-    "untolerated_taint",
-    "no_free_pod",
-    "unknown_cpu",
-    "insufficient_cpu",
-    "unknown_memory",
-    "insufficient_memory",
-    "no_gpu",
-    "gpu_vendor_mismatch",
-    "gpu_model_mismatch",
-    "gpu_unhealthy",
-    "unknown_gpu_slots",
-    "no_free_gpu_slot",
-    "gpu_in_use",
-    "unknown_gpu_memory",
-    "insufficient_gpu_memory",
-    "unknown_gpu_compute",
-    "insufficient_gpu_compute",
-    "insufficient_gpu_count",
-)
-_PLACE = {reason: place for place, reason in enumerate(REASONS)}
-
-
-class Reason(NamedTuple):
-    """One thing that keeps a request off a node. Amounts are None for what is no amount or not known.
-
-    `devices`: how many devices fail so, for a reason that is theirs. `have`: the best among them.
-    """
-
-    reason: str
-    have: int | None = None
-    need: int | None = None
-    devices: int | None = None
-
-    @property
-    def short_by(self) -> int | None:
-        """How much is missing."""
-        return None if self.have is None or self.need is None else self.need - self.have
 
 
 class Group:
     """Devices of a node that share resource, vendor and model; the devices of a candidate come from one group."""
 
-    __slots__ = ("devices", "eligible", "mismatch", "model", "resource", "vendor")
+    __slots__ = ("devices", "eligible", "failures", "kinds", "make")
 
-    def __init__(self, bunch: Bunch, mismatch: str | None, eligible: list[Device]) -> None:
-        self.resource = bunch.resource
-        self.vendor = bunch.vendor
-        self.model = bunch.model
-        self.devices = bunch.devices
-        self.mismatch = mismatch  # why these are not the devices asked for
-        self.eligible = eligible
+    def __init__(
+        self, make: Make, devices: Sequence[Device], kinds: Sequence[Kind], failures: Sequence[str | None]
+    ) -> None:
+        self.make = make
+        self.devices = devices
+        self.kinds = kinds
+        self.failures = failures  # the test that each device fails; None: it can serve the request
+        self.eligible = [device for device, failure in zip(devices, failures, strict=True) if failure is None]
 
-    @property
-    def healthy(self) -> list[Device]:
-        """Those of the devices that are healthy."""
-        return [device for device in self.devices if device.healthy]
+    def healthy(self, demand: GpuDemand) -> int:
+        """How many healthy devices it has, counted likewise."""
+        if demand.count == 1:
+            return len(self.devices) - self.failures.count("gpu_unhealthy")
+        return len(distinct_cards(device for device in self.devices if device.healthy))
 
-
-class Match(NamedTuple):
-    """How a node and a request compare. It fits when `reasons` is empty; then any of `groups` can serve it.
-
-    `groups` is empty where no GPU is asked for.
-    """
-
-    groups: Sequence[Group]
-    reasons: Sequence[Reason]
+    def most(self, demand: GpuDemand) -> int:
+        """How many devices it could give to one job: where several are asked for, one per card."""
+        return len(countable(self.eligible, demand))
 
 
-def match(node: Node, demand: Demand) -> Match:
+# The groups that can serve a request, none where no GPU is asked for; and the reasons that keep it off, none where it fits.
+Verdict = tuple[Sequence[Group], Sequence[str]]
+
+
+def judge(surveyed: SurveyedNode, demand: Demand) -> Verdict:
     """Compare one node with a request."""
-    return match_surveyed(survey(node), demand)
+    names = _node_reasons(surveyed.node, demand)
+    gpu, make = demand.gpu, surveyed.make
+    if gpu is not None and make is not None:
+        return _judge_one_group(surveyed, make, demand, gpu, names)
+    if gpu is not None and surveyed.kinds:
+        return _judge_several_groups(surveyed, demand, gpu, names)
+    if not are_tolerated(surveyed.node.taints, demand.tolerations, None):
+        names.append("untolerated_taint")
+    if gpu is not None:
+        names += ["no_gpu", "insufficient_gpu_count"]
+    return (), names
 
 
-def match_surveyed(surveyed: SurveyedNode, demand: Demand) -> Match:
-    """Compare one node, prepared before, with a request."""
-    node = surveyed.node
-    groups: Sequence[Group] = ()
-    device_reasons: Sequence[Reason] = ()
-    is_tolerated = True
-    if demand.gpu is None:
-        is_tolerated = not node.taints or are_tolerated(node.taints, demand.tolerations, None)
-    else:
-        groups, device_reasons = _match_devices(surveyed.bunches, demand.gpu)
-        if node.taints:
-            usable = [group for group in groups if are_tolerated(node.taints, demand.tolerations, group.resource)]
-            is_tolerated = bool(usable) or (not groups and are_tolerated(node.taints, demand.tolerations, None))
-            groups = usable
-    reasons = _node_reasons(node, demand, is_tolerated)
-    if device_reasons:
-        reasons.extend(device_reasons)
-    return Match(() if reasons else groups, reasons)
+def groups_of(surveyed: SurveyedNode, failures: Sequence[str | None]) -> list[Group]:
+    """The node's groups, in the order in which their first devices stand."""
+    devices, kinds = surveyed.node.devices, surveyed.kinds
+    members: dict[tuple[str, str, str], list[int]] = {}
+    for place, kind in enumerate(kinds):
+        members.setdefault(kind.make.key, []).append(place)
+    return [
+        Group(
+            kinds[places[0]].make,
+            [devices[place] for place in places],
+            [kinds[place] for place in places],
+            [failures[place] for place in places],
+        )
+        for places in members.values()
+    ]
+
+
+def failures_of(kinds: Sequence[Kind], demand: GpuDemand) -> list[str | None]:
+    """The test that each device fails first, None for none; found once for each kind."""
+    known = demand.failures
+    try:
+        return [known[kind] for kind in kinds]
+    except KeyError:
+        for kind in kinds:
+            if kind not in known:
+                failure = failure_of(kind, demand)
+                known[kind] = None if failure is None else failure[0]
+        return [known[kind] for kind in kinds]
 
 
 def distinct_cards(devices: Iterable[Device]) -> list[Device]:
@@ -124,92 +104,73 @@ def countable(devices: list[Device], demand: GpuDemand) -> list[Device]:
     return devices if demand.count == 1 else distinct_cards(devices)
 
 
-def _node_reasons(node: Node, demand: Demand, is_tolerated: bool) -> list[Reason]:
-    reasons = []
+def _node_reasons(node: Node, demand: Demand) -> list[str]:
+    """What keeps the request off, devices and taints apart."""
+    names = []
     if not node.ready:
-        reasons.append(Reason("node_not_ready"))
+        names.append("node_not_ready")
     if not node.schedulable:
-        reasons.append(Reason("node_not_schedulable"))
-    if not is_tolerated:
-        reasons.append(Reason("untolerated_taint"))
-    if node.pods is not None and _has_no_pod(node.pods):
-        reasons.append(Reason("no_free_pod", 0, 1))
+        names.append("node_not_schedulable")
+    pods = node.pods
+    if pods is not None and (pods.available == 0 or (pods.available is None and pods.total == 0)):
+        names.append("no_free_pod")
     if demand.cpu is not None:
         available = node.cpu.available_millicores
         if available is None or available < demand.cpu:
-            reasons.append(_lack("cpu", available, node.cpu.total_millicores, demand.cpu))
+            names.append(_lack("cpu", available, node.cpu.total_millicores, demand.cpu))
     if demand.memory is not None:
         available = node.memory.available_bytes
         if available is None or available < demand.memory:
-            reasons.append(_lack("memory", available, node.memory.total_bytes, demand.memory))
-    return reasons
+            names.append(_lack("memory", available, node.memory.total_bytes, demand.memory))
+    return names
 
 
-def _has_no_pod(pods: Pods) -> bool:
-    return pods.available == 0 or (pods.available is None and pods.total == 0)
+def _lack(what: str, available: int | None, total: int | None, need: int) -> str:
+    """A total that is known to be too small is enough to tell, whatever is available of it."""
+    is_known = available is not None or (total is not None and total < need)
+    return f"insufficient_{what}" if is_known else f"unknown_{what}"
 
 
-def _lack(name: str, available: int | None, total: int | None, need: int) -> Reason:
-    if available is not None:
-        return Reason(f"insufficient_{name}", available, need)
-    if total is not None and total < need:
-        return Reason(f"insufficient_{name}", total, need)
-    return Reason(f"unknown_{name}", None, need)
+def _judge_one_group(
+    surveyed: SurveyedNode, make: Make, demand: Demand, gpu: GpuDemand, names: list[str]
+) -> Verdict:
+    """Compare the devices of a node that has one group, as most have. `names`: what keeps the request off anyway."""
+    node, kinds = surveyed.node, surveyed.kinds
+    if node.taints and not are_tolerated(node.taints, demand.tolerations, make.resource):
+        names.append("untolerated_taint")
+    failures = failures_of(kinds, gpu)
+    if failures.count(None) < gpu.count:
+        names += _lacking(failures)
+    if names and (gpu.count == 1 or "insufficient_gpu_count" in names):
+        return (), names
+    group = Group(make, node.devices, kinds, failures)
+    if gpu.count > 1 and group.most(gpu) < gpu.count:
+        names += _lacking(failures)
+    return () if names else (group,), names
 
 
-def _match_devices(bunches: Sequence[Bunch], demand: GpuDemand) -> tuple[Sequence[Group], Sequence[Reason]]:
-    """The groups that have enough devices, or all groups that a taint could be tolerated for, and the reasons."""
-    groups = [_group(bunch, demand) for bunch in bunches]
-    enough = [group for group in groups if len(countable(group.eligible, demand)) >= demand.count]
-    if enough:
-        return enough, ()
-    wanted = [group for group in groups if group.mismatch is None]
-    most = max((len(countable(group.eligible, demand)) for group in wanted), default=0)
-    reasons = [Reason("no_gpu", 0, demand.count)] if not bunches else _device_reasons(bunches, demand)
-    reasons.append(Reason("insufficient_gpu_count", most, demand.count))
-    return wanted or groups, reasons
+def _judge_several_groups(surveyed: SurveyedNode, demand: Demand, gpu: GpuDemand, names: list[str]) -> Verdict:
+    failures = failures_of(surveyed.kinds, gpu)
+    taints = surveyed.node.taints
+    if failures.count(None) < gpu.count and not taints:
+        return (), names + _lacking(failures)
+    groups = groups_of(surveyed, failures)
+    usable = enough = [group for group in groups if group.most(gpu) >= gpu.count]
+    if taints:
+        # Where none has enough, it is the right devices of which a taint is told, if there are any, or else all.
+        wanted = [group for group in groups if gpu.mismatch(group.make.vendor, group.make.model) is None]
+        usable = [
+            group
+            for group in enough or wanted or groups
+            if are_tolerated(taints, demand.tolerations, group.make.resource)
+        ]
+        if not usable:
+            names.append("untolerated_taint")
+    if not enough:
+        names += _lacking(failures)
+    return () if names else usable, names
 
 
-def _group(bunch: Bunch, demand: GpuDemand) -> Group:
-    mismatch = demand.mismatch(bunch.vendor, bunch.model)
-    if mismatch is not None:
-        return Group(bunch, mismatch, [])
-    failures = demand.failures
-    for kind in bunch.kinds:
-        if kind not in failures:
-            failures[kind] = failure_of(kind.device, demand)
-    paired = zip(bunch.devices, bunch.kinds, strict=True)
-    return Group(bunch, None, [device for device, kind in paired if failures[kind] is None])
-
-
-def _device_reasons(bunches: Sequence[Bunch], demand: GpuDemand) -> list[Reason]:
-    """One reason for each test that a device fails first, in the fixed order."""
-    counts: dict[str, int] = {}
-    best: dict[str, int | None] = {}
-    for bunch in bunches:
-        mismatch = demand.mismatch(bunch.vendor, bunch.model)
-        if mismatch is not None:
-            counts[mismatch] = counts.get(mismatch, 0) + len(bunch.devices)
-            continue
-        for kind in bunch.kinds:
-            failure = demand.failures[kind]
-            if failure is None:
-                continue
-            name, have = failure
-            counts[name] = counts.get(name, 0) + 1
-            known = best.get(name)
-            if have is not None and (known is None or have > known):
-                best[name] = have
-    names = sorted(counts, key=_PLACE.__getitem__) if len(counts) > 1 else counts
-    return [Reason(name, best.get(name), _need(name, demand), counts[name]) for name in names]
-
-
-def _need(name: str, demand: GpuDemand) -> int | None:
-    """How much of what it lacks a device would need; None for what is no amount."""
-    if name in ("unknown_gpu_slots", "no_free_gpu_slot"):
-        return 1
-    if name in ("unknown_gpu_memory", "insufficient_gpu_memory"):
-        return demand.memory or 1
-    if name in ("unknown_gpu_compute", "insufficient_gpu_compute"):
-        return demand.compute or 1
-    return None
+def _lacking(failures: Sequence[str | None]) -> list[str]:
+    """What devices lack of which too few can serve the request."""
+    return [name for name in {*failures, "insufficient_gpu_count"} if name is not None]

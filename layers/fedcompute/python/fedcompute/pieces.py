@@ -36,7 +36,18 @@ class Top(Struct, frozen=True):
     warnings: Raw = _NULL
 
 
+class _OpenNode(Node, frozen=True, kw_only=True):
+    """A node whose devices are not looked into."""
+
+    devices: list[Raw] = []  # type: ignore[assignment]
+
+
 _TOP = msgspec.json.Decoder(Top)
+_RAW_LIST = msgspec.json.Decoder(list[Raw])
+_NODE = msgspec.json.Decoder(Node)
+_OPEN_NODE = msgspec.json.Decoder(_OpenNode)
+_DEVICE = msgspec.json.Decoder(Device)
+_PLAIN_FIELDS = [name for name in Node.__struct_fields__ if name != "devices"]
 
 
 def top_of(body: bytes) -> Top:
@@ -80,7 +91,7 @@ def _nodes(raw: bytes, warnings: list[Warning]) -> Iterator[Node]:
         if place >= MOST_NODES:
             raise msgspec.ValidationError(f"more than {MOST_NODES} nodes")
         try:
-            yield msgspec.json.decode(piece, type=Node)
+            yield _NODE.decode(piece)
         except msgspec.ValidationError as fault:
             try:
                 yield _node_by_pieces(piece, fault, warnings)
@@ -93,6 +104,9 @@ def _nodes(raw: bytes, warnings: list[Warning]) -> Iterator[Node]:
 
 def elements(raw: bytes) -> Iterator[bytes]:
     """The elements of a JSON list that is known to be well-formed. Raises msgspec.ValidationError: it is no list."""
+    if len(raw) <= MOST_NODE_BYTES:
+        yield from map(bytes, _RAW_LIST.decode(raw))
+        return
     text = raw.decode().strip()
     if not text.startswith("["):
         raise msgspec.ValidationError("nodes: expected an array")
@@ -112,17 +126,35 @@ def _end_of_separator(text: str, at: int) -> int:
 def _node_by_pieces(piece: bytes, fault: msgspec.ValidationError, warnings: list[Warning]) -> Node:
     if len(piece) > MOST_NODE_BYTES:
         raise msgspec.ValidationError(f"{fault}, in a node of {len(piece)} bytes")
-    members = _without_nulls(msgspec.json.decode(piece))
-    devices = members.pop("devices", []) if isinstance(members, dict) else []
-    node = msgspec.convert(members, Node)
+    node, devices = _open(piece)
     kept = []
-    for place, device in enumerate(msgspec.convert(devices, list[Any])):
+    for place, device in enumerate(devices):
         try:
-            kept.append(msgspec.convert(device, Device))
+            kept.append(_device(device))
         except msgspec.ValidationError as error:
             message = f"device {place} left out: {error}"
             warnings.append(Warning(code="invalid_device", message=message, node=node.name))
-    return structs.replace(node, devices=kept)
+    return Node(**{name: getattr(node, name) for name in _PLAIN_FIELDS}, devices=kept)
+
+
+def _open(piece: bytes) -> tuple[Node, list[Any]]:
+    """A node, and its devices as they stand there."""
+    try:
+        node = _OPEN_NODE.decode(piece)
+    except msgspec.ValidationError:
+        members = _without_nulls(msgspec.json.decode(piece))
+        devices = members.pop("devices", []) if isinstance(members, dict) else []
+        return msgspec.convert(members, Node), msgspec.convert(devices, list[Any])
+    return node, node.devices
+
+
+def _device(device: Any) -> Device:
+    if isinstance(device, Raw):
+        try:
+            return _DEVICE.decode(device)
+        except msgspec.ValidationError:
+            device = _without_nulls(msgspec.json.decode(device))
+    return msgspec.convert(device, Device)
 
 
 def _without_nulls(value: Any) -> Any:

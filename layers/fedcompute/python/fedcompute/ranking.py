@@ -5,24 +5,15 @@ from math import inf
 from typing import NamedTuple
 
 from fedcompute.choice import choose
-from fedcompute.demand import Demand, GpuDemand
+from fedcompute.demand import GPU_WEIGHT, Demand, GpuDemand
 from fedcompute.eligibility import free_memory
 from fedcompute.inventory import Device, Node
-from fedcompute.matching import Group, countable
+from fedcompute.matching import Group
 from fedcompute.request import SearchRequest, Strategy
 from fedcompute.rounding import rounded
 
-GPU_WEIGHT = 3.0
-
-
-class Dimension(NamedTuple):
-    """One thing that was asked for on a node: how much there is, is free and is asked."""
-
-    part: str  # cpu, memory or gpu
-    total: int | None
-    free: int | None
-    asked: int
-    weight: float
+# One thing that was asked for on a node: its part (cpu, memory or gpu), how much there is, is free and is asked, its weight.
+Dimension = tuple[str, int | None, int | None, int, float]
 
 
 class Fit(NamedTuple):
@@ -49,22 +40,22 @@ def best_fit_of(node: Node, groups: Sequence[Group], demand: Demand) -> Fit:
 
 def dimensions(node: Node, group: Group | None, devices: Sequence[Device], demand: Demand) -> list[Dimension]:
     """What was asked for, in the order of every sum: cpu, memory, gpu_count, gpu_memory, gpu_compute."""
-    asked = []
+    asked: list[Dimension] = []
     if demand.cpu is not None:
-        asked.append(Dimension("cpu", node.cpu.total_millicores, node.cpu.available_millicores, demand.cpu, 1.0))
+        asked.append(("cpu", node.cpu.total_millicores, node.cpu.available_millicores, demand.cpu, 1.0))
     if demand.memory is not None:
-        asked.append(Dimension("memory", node.memory.total_bytes, node.memory.available_bytes, demand.memory, 1.0))
+        asked.append(("memory", node.memory.total_bytes, node.memory.available_bytes, demand.memory, 1.0))
     gpu = demand.gpu
     if gpu is not None and group is not None:
-        weight = GPU_WEIGHT / len(_gpu_dimensions(gpu))
-        healthy, eligible = len(countable(group.healthy, gpu)), len(countable(group.eligible, gpu))
-        asked.append(Dimension("gpu", healthy, eligible, gpu.count, weight))
+        weight = gpu.weight
+        healthy, eligible = group.healthy(gpu), group.most(gpu)
+        asked.append(("gpu", healthy, eligible, gpu.count, weight))
         if gpu.memory is not None:
             total, free = _sums([(device.memory_total_mib, free_memory(device)) for device in devices])
-            asked.append(Dimension("gpu", total, free, gpu.count * gpu.memory, weight))
+            asked.append(("gpu", total, free, gpu.count * gpu.memory, weight))
         if gpu.compute is not None:
             total, free = _sums([(d.compute_total_percent, d.compute_available_percent) for d in devices])
-            asked.append(Dimension("gpu", total, free, gpu.count * gpu.compute, weight))
+            asked.append(("gpu", total, free, gpu.count * gpu.compute, weight))
     return asked
 
 
@@ -96,7 +87,7 @@ def score_parts(fit: Fit, demand: Demand) -> dict[str, float]:
     """The formula over each part's dimensions alone; one with nothing known is 0."""
     parts: dict[str, list[Dimension]] = {}
     for dimension in dimensions(fit.node, fit.group, fit.devices, demand):
-        parts.setdefault(dimension.part, []).append(dimension)
+        parts.setdefault(dimension[0], []).append(dimension)
     return {part: score(demand.strategy, asked) for part, asked in parts.items()}
 
 
@@ -112,14 +103,15 @@ def weights(request: SearchRequest) -> dict[str, float]:
 
 
 def _fit(node: Node, group: Group, demand: Demand, gpu: GpuDemand) -> Fit:
-    devices = choose(group.eligible, gpu, demand.strategy)
+    devices = choose(group, gpu, demand.strategy)
     return Fit(node, group, devices, score(demand.strategy, dimensions(node, group, devices, demand)))
 
 
 def _group_order(fit: Fit) -> tuple[float, str, str, str]:
     group = fit.group
     assert group is not None
-    return -fit.score, group.resource, group.model, group.vendor
+    make = group.make
+    return -fit.score, make.resource, make.model, make.vendor
 
 
 def _gpu_dimensions(gpu: GpuDemand) -> list[str]:

@@ -7,8 +7,8 @@ from msgspec import structs
 
 from fedcompute import pieces
 from fedcompute.inventory import SCHEMA_VERSION, Device, Inventory, Node, Warning  # noqa: A004 (the contract's word)
-from fedcompute.soundness import MOST_NODES, device_faults, node_faults
-from fedcompute.survey import Surveyed, SurveyedNode, survey
+from fedcompute.soundness import MOST_NODES, device_faults, is_node_sound, node_faults
+from fedcompute.survey import Surveyed, SurveyedNode, are_sound, survey
 from fedcompute.text import clean
 from fedcompute.tidy import is_plain, tidied
 from fedcompute.wellformed import flaw_of
@@ -84,15 +84,15 @@ def _only_sound(inventory: Inventory) -> Surveyed:
     seen: set[str] = set()
     nodes: list[SurveyedNode] = []
     for node in inventory.nodes:
-        fault = next(node_faults(node), None)
-        if fault is not None:
+        if not is_node_sound(node):
+            fault = next(node_faults(node))
             found.append(Warning(code="invalid_node", message=f"node left out: {': '.join(fault)}", node=node.name))
         elif node.name in seen:
             found.append(Warning(code="duplicate_node", message="a second node of this name left out", node=node.name))
         else:
             seen.add(node.name)
             nodes.append(_with_sound_devices(survey(node), found))
-    if found or inventory.warnings or any(surveyed.node.warnings for surveyed in nodes):
+    if found or inventory.warnings or any([surveyed.node.warnings for surveyed in nodes]):
         sound = [surveyed.node for surveyed in nodes]
         warnings = list(_all_warnings(inventory, sound, found))
         inventory = structs.replace(inventory, nodes=sound, warnings=warnings)
@@ -101,8 +101,7 @@ def _only_sound(inventory: Inventory) -> Surveyed:
 
 def _with_sound_devices(surveyed: SurveyedNode, found: list[Warning]) -> SurveyedNode:
     node = surveyed.node
-    is_each_sound = all(kind.is_sound for bunch in surveyed.bunches for kind in bunch.kinds)
-    if is_each_sound and len({device.id for device in node.devices}) == len(node.devices):
+    if are_sound(surveyed.kinds) and len({device.id for device in node.devices}) == len(node.devices):
         return surveyed
     kept: dict[str, Device] = {}
     for device in node.devices:

@@ -1,16 +1,19 @@
 """Why the rest does not fit: counts per reason, and the few nodes that are nearest to fitting."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
-from fedcompute.matching import Reason
+from fedcompute.reasons import Reason
 
 MOST_NEAREST = 5
 
 # Fewest reasons first, then the least sum of short_by/need, then provider id, node name.
 Entry = tuple[int, float, str, str, Sequence[Reason]]
+
+
+Bar = tuple[int, float, str, str]
 
 
 class Tally(Struct, frozen=True):
@@ -24,25 +27,22 @@ class Tally(Struct, frozen=True):
 class Rejections:
     """The rejected nodes of one search, tallied; memory does not grow with their number."""
 
-    def __init__(self) -> None:
+    def __init__(self, bar: Bar | None = None) -> None:
+        """`bar`: five nodes that are nearer are known already; who is not below it need not be kept."""
         self.nodes = 0
         self.by_reason: dict[str, int] = {}
         self._nearest: list[Entry] = []
+        self.bar = bar
 
-    def add(self, provider_id: str, node: str, reasons: Sequence[Reason]) -> None:
-        """Count a node that does not fit."""
+    def add(self, provider_id: str, node: str, names: Collection[str], explain: Callable[[], Sequence[Reason]]) -> None:
+        """Count a node that does not fit. `explain` gives its reasons in full; called where it may be among the nearest."""
         self.nodes += 1
         counts = self.by_reason
-        for reason in reasons:
-            counts[reason.reason] = counts.get(reason.reason, 0) + 1
-        if len(self._nearest) < MOST_NEAREST:
+        for name in names:
+            counts[name] = counts.get(name, 0) + 1
+        if self.bar is None or (len(names), 0.0, provider_id, node) < self.bar:
+            reasons = explain()
             self._keep([(len(reasons), lack(reasons), provider_id, node, reasons)])
-            return
-        last = self._nearest[-1]
-        if len(reasons) <= last[0]:
-            entry = (len(reasons), lack(reasons), provider_id, node, reasons)
-            if entry[:4] < last[:4]:
-                self._keep([entry])
 
     @classmethod
     def of(cls, tallies: Iterable[Tally]) -> "Rejections":
@@ -73,7 +73,14 @@ class Rejections:
         self._keep(nearest)
 
     def _keep(self, entries: Iterable[Entry]) -> None:
-        self._nearest = sorted([*self._nearest, *entries], key=lambda entry: entry[:4])[:MOST_NEAREST]
+        self._nearest = sorted([*self._nearest, *entries], key=_standing)[:MOST_NEAREST]
+        if len(self._nearest) == MOST_NEAREST:
+            bar = _standing(self._nearest[-1])
+            self.bar = bar if self.bar is None else min(bar, self.bar)
+
+
+def _standing(entry: Entry) -> Bar:
+    return entry[:4]
 
 
 def lack(reasons: Iterable[Reason]) -> float:

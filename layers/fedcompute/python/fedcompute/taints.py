@@ -10,12 +10,12 @@ KEEP_OUT = ("NoSchedule", "NoExecute")
 
 def are_tolerated(taints: Iterable[Taint], tolerations: Iterable[Toleration], resource: str | None) -> bool:
     """Whether no taint keeps the job out. `resource`: the devices' resource name where a GPU is asked for."""
-    return all(
-        taint.effect not in KEEP_OUT
-        or (resource is not None and taint.key == resource)
-        or any(_tolerates(toleration, taint) for toleration in tolerations)
-        for taint in taints
-    )
+    for taint in taints:
+        if taint.effect not in KEEP_OUT or (resource is not None and taint.key == resource):
+            continue
+        if not any(_tolerates(toleration, taint) for toleration in tolerations):
+            return False
+    return True
 
 
 def _tolerates(toleration: Toleration, taint: Taint) -> bool:
