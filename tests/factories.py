@@ -7,10 +7,10 @@ import json
 from typing import Any
 
 from fedcompute.demand import Demand
-from fedcompute.inventory import Cpu, Device, Memory, Node, Pods
 from fedcompute.explanation import match
-from fedcompute.reasons import Reason
+from fedcompute.inventory import Cpu, Device, Memory, Node, Pods
 from fedcompute.ranking import Fit, best_fit_of
+from fedcompute.reasons import Reason
 from fedcompute.request import SearchRequest, parse_search
 
 Amount = tuple[int | None, int | None]

@@ -8,10 +8,10 @@ import msgspec
 
 from chalicelib.calls import OUTCOMES
 from fedcompute.answer import FEASIBILITIES
-from fedcompute.reasons import REASONS
 from fedcompute.openapi import About, document
 from fedcompute.operations import Operation
 from fedcompute.provider import ID_PATTERN
+from fedcompute.reasons import REASONS
 from fedcompute.request import Strategy
 
 EXAMPLES = Path(__file__).parent / "examples.json"  # recorded from the gateway by tests/docs/test_openapi.py

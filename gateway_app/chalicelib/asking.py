@@ -34,12 +34,13 @@ class Asking:
         self,
         records: Sequence[ProviderRecord],
         deadline: float,
-        consider: Consider = lambda _: None,
+        consider: Consider | None = None,
         *,
         is_fresh: bool = False,
     ) -> list[Answered]:
         """One answer per provider, in the order of the records, by `deadline` (monotonic seconds).
 
+        With `consider` the answers come without the inventories that it was given: they are not held on to.
         `is_fresh`: ask for all that they have, also those that keep failing.
         Raises: 503 `not_ready` where calls are signed and there is no key to sign with.
         """
@@ -53,8 +54,9 @@ class Asking:
                 reply = self._signing.checked(call, reply, record)
             answered = self.inventories.judge(record, reply, datetime.now(UTC))
             self.circuits.end(record, turns[record.id], answered.entry.outcome)
-            if answered.inventory is not None:
+            if consider is not None and answered.surveyed is not None:
                 consider(answered)
+                answered = answered._replace(surveyed=None)
             answers[call.provider_id] = answered
 
         calls = []

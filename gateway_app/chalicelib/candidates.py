@@ -37,8 +37,7 @@ class Asked(NamedTuple):
 
 def candidate(fit: Fit, answered: Answered, asked: Asked, base_url: str | None) -> Candidate:
     """All that the answer says of a node that fits, but its rank. `base_url`: None where the caller may not know it."""
-    node, record, inventory, observed_at = fit.node, answered.record, answered.inventory, answered.observed_at
-    assert inventory is not None
+    node, record, source, observed_at = fit.node, answered.record, answered.source, answered.observed_at
     age_ms = None if observed_at is None else max(0, round((asked.now - observed_at).total_seconds() * 1000))
     described = {
         "rank": 0,
@@ -58,11 +57,11 @@ def candidate(fit: Fit, answered: Answered, asked: Asked, base_url: str | None) 
             "provider_id": record.id,
             "provider_name": record.name,
             "base_url": base_url,
-            "source": inventory.source,
+            "source": source,
             "observed_at": None if observed_at is None else observed_at.isoformat().replace("+00:00", "Z"),
             "age_ms": age_ms,
             "etag": answered.reply.etag,
         },
-        "hint": hint(asked.request, node, fit.devices, source=inventory.source, name=record.name, base_url=base_url),
+        "hint": hint(asked.request, node, fit.devices, source=source, name=record.name, base_url=base_url),
     }
     return Candidate(fit.score, record.id, node.name, described)

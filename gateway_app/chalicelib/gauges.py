@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from chalicelib.inventories import Inventories, Known
-    from fedcompute.inventory import Inventory
     from fedcompute.provider import ProviderRecord
 
 MIB = 1 << 20
@@ -23,7 +22,8 @@ MIB = 1 << 20
 class _Sums(NamedTuple):
     """What one inventory comes to, by vendor and model, in the order of _DEVICES."""
 
-    inventory: Inventory
+    known: Known
+    nodes: int
     by_model: dict[tuple[str, str], list[int]]
 
 
@@ -63,9 +63,9 @@ class Gauges:
         yield from self._devices(known)
 
     def _devices(self, known: dict[str, Known]) -> Iterator[Family]:
-        self._sums = {name: self._sums_of(name, one.inventory) for name, one in known.items()}
+        self._sums = {name: self._sums_of(name, one) for name, one in known.items()}
         if known:
-            nodes = sum(len(one.inventory.nodes) for one in known.values())
+            nodes = sum(sums.nodes for sums in self._sums.values())
             yield gauge("fedcompute_nodes", "Nodes of the inventories that this process knows.", nodes)
         models = sorted({model for sums in self._sums.values() for model in sums.by_model})
         for place, (name, about) in enumerate(_DEVICES):
@@ -75,10 +75,11 @@ class Gauges:
             samples = [Sample({"vendor": vendor, "model": model}, values[vendor, model]) for vendor, model in models]
             yield Family(name, "gauge", about, samples)
 
-    def _sums_of(self, provider_id: str, inventory: Inventory) -> _Sums:
+    def _sums_of(self, provider_id: str, known: Known) -> _Sums:
         before = self._sums.get(provider_id)
-        if before is not None and before.inventory is inventory:
+        if before is not None and before.known is known:
             return before
+        inventory = known.inventory
         by_model: dict[tuple[str, str], list[int]] = {}
         for device in (device for node in inventory.nodes for device in node.devices):
             amounts = by_model.setdefault((device.vendor, device.model), [0, 0, 0, 0])
@@ -86,4 +87,4 @@ class Gauges:
             amounts[1] += device.healthy and is_unused(device)
             amounts[2] += (device.memory_total_mib or 0) * MIB
             amounts[3] += (device.memory_available_mib or 0) * MIB
-        return _Sums(inventory, by_model)
+        return _Sums(known, len(inventory.nodes), by_model)

@@ -36,13 +36,14 @@ class ProviderEntry(Struct, kw_only=True):
 
 
 class Answered(NamedTuple):
-    """One provider's part of an answer. `inventory` is None unless the outcome is `ok` or `not_modified`."""
+    """One provider's part of an answer. `surveyed` is None unless the outcome is `ok` or `not_modified`."""
 
     record: ProviderRecord
     entry: ProviderEntry
     reply: Reply
     surveyed: Surveyed | None = None
     observed_at: datetime | None = None
+    source: str = ""  # the inventory's
 
     @property
     def inventory(self) -> Inventory | None:
@@ -50,20 +51,36 @@ class Answered(NamedTuple):
         return None if self.surveyed is None else self.surveyed.inventory
 
 
-class Known(NamedTuple):
-    """What a provider had when it was asked last."""
+class Known:
+    """What a provider had when it was asked last: as it came, and once it is confirmed for the first time, as it is read.
 
-    provider_id: str
-    inventory: Inventory
-    observed_at: datetime | None
+    An inventory that changes from search to search is thus never kept as objects, which cost a sixth of such a search:
+    memory that is let go at once is used again by the next reply.
+    """
 
+    __slots__ = ("_body", "_surveyed", "base_url", "etag", "observed_at", "provider_id", "size")
 
-class _Kept(NamedTuple):
-    base_url: str
-    etag: str
-    surveyed: Surveyed
-    size: int
-    observed_at: datetime | None = None
+    def __init__(self, provider_id: str, base_url: str, etag: str, body: bytes) -> None:
+        self.provider_id = provider_id
+        self.base_url = base_url
+        self.etag = etag
+        self.size = len(body)
+        self.observed_at: datetime | None = None
+        self._body = body
+        self._surveyed: Surveyed | None = None
+
+    @property
+    def inventory(self) -> Inventory:
+        """What it had."""
+        return (self._surveyed or read_surveyed(self._body, self.provider_id)).inventory
+
+    def confirmed(self) -> Surveyed:
+        """The same, ready to be matched, and kept so from now on."""
+        surveyed = self._surveyed
+        if surveyed is None:
+            surveyed = self._surveyed = read_surveyed(self._body, self.provider_id)
+            self._body = b""
+        return surveyed
 
 
 class Inventories:
@@ -71,7 +88,7 @@ class Inventories:
 
     def __init__(self, most_kept_bytes: int = MOST_KEPT_BYTES) -> None:
         self._most_kept_bytes = most_kept_bytes
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._kept: OrderedDict[str, Known] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
 
@@ -85,7 +102,7 @@ class Inventories:
     def known(self) -> list[Known]:
         """The inventories that are kept, for whoever wants an overview: how old they are is told with them."""
         with self._lock:
-            return [Known(name, one.surveyed.inventory, one.observed_at) for name, one in self._kept.items()]
+            return list(self._kept.values())
 
     def judge(self, record: ProviderRecord, reply: Reply, now: datetime) -> Answered:
         """Read a reply, and keep what it brought. Never raises for anything that a provider sent."""
@@ -96,7 +113,7 @@ class Inventories:
             except UnreadableInventoryError as error:
                 reply = reply._replace(outcome=error.outcome, message=error.message)
             else:
-                self._keep(record, reply, surveyed)
+                self._keep(record, reply)
         elif reply.outcome == NOT_MODIFIED:
             surveyed, reply = self._revalidated(record, reply)
         entry = ProviderEntry(
@@ -116,14 +133,14 @@ class Inventories:
         entry.nodes = len(inventory.nodes)
         warnings = [*_skew(observed_at, now), *inventory.warnings]
         entry.warnings = [structs.replace(warning, provider_id=record.id) for warning in warnings]
-        return Answered(record, entry, reply._replace(body=b""), surveyed, observed_at)
+        return Answered(record, entry, reply._replace(body=b""), surveyed, observed_at, inventory.source)
 
-    def _keep(self, record: ProviderRecord, reply: Reply, surveyed: Surveyed) -> None:
+    def _keep(self, record: ProviderRecord, reply: Reply) -> None:
         with self._lock:
             self._drop(record.id)
             if reply.etag is None or len(reply.body) > self._most_kept_bytes:
                 return
-            self._kept[record.id] = _Kept(record.base_url, reply.etag, surveyed, len(reply.body))
+            self._kept[record.id] = Known(record.id, record.base_url, reply.etag, reply.body)
             self._size += len(reply.body)
             while self._size > self._most_kept_bytes:
                 self._drop(next(iter(self._kept)))
@@ -132,7 +149,7 @@ class Inventories:
         with self._lock:
             kept = self._kept.get(provider_id)
             if kept is not None:
-                self._kept[provider_id] = kept._replace(observed_at=observed_at)
+                kept.observed_at = observed_at
 
     def _drop(self, provider_id: str) -> None:
         gone = self._kept.pop(provider_id, None)
@@ -143,7 +160,7 @@ class Inventories:
             kept = self._kept.get(record.id)
             if kept is not None and kept.base_url == record.base_url:
                 self._kept.move_to_end(record.id)
-                return kept.surveyed, reply._replace(etag=kept.etag)
+                return kept.confirmed(), reply._replace(etag=kept.etag)
         # Another search has dropped it since this one asked: rare, and the next search asks for all of it.
         return None, reply._replace(outcome="internal", message="what it confirmed was no longer held; search again")
 

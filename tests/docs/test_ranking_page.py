@@ -10,8 +10,8 @@ import pytest
 
 from fedcompute.copies import copies
 from fedcompute.demand import Demand
-from fedcompute.inventory import Node
 from fedcompute.explanation import match
+from fedcompute.inventory import Node
 from fedcompute.ranking import Fit, best_fit_of, score_parts
 from fedcompute.request import SearchRequest, Strategy, parse_search
 

@@ -55,6 +55,6 @@ class _Having:
             inventory = Inventory(provider_id=record.id, nodes=list(self._nodes[record.id]))
             entry = ProviderEntry(id=record.id, name=record.name, outcome="ok", nodes=len(inventory.nodes))
             surveyed = Surveyed(inventory, [survey(node) for node in inventory.nodes])
-            answers.append(Answered(record, entry, Reply("ok"), surveyed))
+            answers.append(Answered(record, entry, Reply("ok"), surveyed, source=inventory.source))
             consider(answers[-1])
         return answers

@@ -20,7 +20,7 @@ from fakes.provider_fleet import Lab, ProviderFleet
 from fakes.registry_table import a_record
 from fakes.scripted_client import ScriptedClient
 
-from chalicelib import part
+from chalicelib import comparison
 from chalicelib.items import item_of
 from chalicelib.registry import Registry
 
@@ -715,14 +715,14 @@ def test_fault_in_matching_is_internal_for_that_provider_and_in_the_log(
 ) -> None:
     join(gateway, fleet, "a")
     join(gateway, fleet, "b")
-    best_fit_of = part.best_fit_of
+    best_fit_of = comparison.best_fit_of
 
     def breaks(node: Any, *arguments: Any) -> Any:
         if node.name == "node-of-a":
             raise ZeroDivisionError("on purpose")
         return best_fit_of(node, *arguments)
 
-    monkeypatch.setattr(part, "best_fit_of", breaks)
+    monkeypatch.setattr(comparison, "best_fit_of", breaks)
     capsys.readouterr()
 
     body = found(gateway.search())

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from fedcompute.inventory import Device, Node, Taint
 from fedcompute.explanation import match
+from fedcompute.inventory import Device, Node, Taint
 from fedcompute.reasons import REASONS, Reason
 from fedcompute.request import Toleration
 from fedcompute.taints import are_tolerated

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from fedcompute.demand import Demand
+from fedcompute.explanation import match
 from fedcompute.inventory import Inventory, Node
 from fedcompute.inventory_file import check, load
-from fedcompute.explanation import match
-from fedcompute.reasons import REASONS
 from fedcompute.ranking import best_fit_of
+from fedcompute.reasons import REASONS
 from fedcompute.request import Strategy, parse_search
 
 FOLDER = Path(__file__).parents[2] / "provider_app" / "inventories"

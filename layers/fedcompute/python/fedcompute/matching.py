@@ -131,9 +131,7 @@ def _lack(what: str, available: int | None, total: int | None, need: int) -> str
     return f"insufficient_{what}" if is_known else f"unknown_{what}"
 
 
-def _judge_one_group(
-    surveyed: SurveyedNode, make: Make, demand: Demand, gpu: GpuDemand, names: list[str]
-) -> Verdict:
+def _judge_one_group(surveyed: SurveyedNode, make: Make, demand: Demand, gpu: GpuDemand, names: list[str]) -> Verdict:
     """Compare the devices of a node that has one group, as most have. `names`: what keeps the request off anyway."""
     node, kinds = surveyed.node, surveyed.kinds
     if node.taints and not are_tolerated(node.taints, demand.tolerations, make.resource):

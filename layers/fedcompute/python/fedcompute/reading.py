@@ -92,7 +92,7 @@ def _only_sound(inventory: Inventory) -> Surveyed:
         else:
             seen.add(node.name)
             nodes.append(_with_sound_devices(survey(node), found))
-    if found or inventory.warnings or any([surveyed.node.warnings for surveyed in nodes]):
+    if found or inventory.warnings or any(surveyed.node.warnings for surveyed in nodes):
         sound = [surveyed.node for surveyed in nodes]
         warnings = list(_all_warnings(inventory, sound, found))
         inventory = structs.replace(inventory, nodes=sound, warnings=warnings)
