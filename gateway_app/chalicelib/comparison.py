@@ -1,7 +1,6 @@
 """What the providers that have answered so far come to: the best nodes that fit, and a tally of the others."""
 
 import time
-from functools import partial
 from operator import itemgetter
 from threading import Lock
 
@@ -58,10 +57,10 @@ class Comparison:
         rejections = Rejections(self.rejections.bar)
         for one in surveyed.nodes:
             groups, names = judge(one, demand)
-            if names:
-                rejections.add(provider_id, one.node.name, names, partial(explained, one, demand, names))
-            else:
+            if not names:
                 fits.append(best_fit_of(one.node, groups, demand))
+            elif rejections.add(provider_id, one.node.name, names):
+                rejections.keep(provider_id, one.node.name, explained(one, demand, names))
         return fits, rejections
 
     def _is_busy(self, surveyed: Surveyed) -> bool:

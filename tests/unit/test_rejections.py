@@ -15,7 +15,8 @@ TENTH = Reason("insufficient_memory", 90, 100)
 def tally(*added: tuple[str, str, list[Reason]]) -> Rejections:
     rejections = Rejections()
     for provider_id, node, reasons in added:
-        rejections.add(provider_id, node, [reason.reason for reason in reasons], lambda found=reasons: found)
+        if rejections.add(provider_id, node, [reason.reason for reason in reasons]):
+            rejections.keep(provider_id, node, reasons)
     return rejections
 
 

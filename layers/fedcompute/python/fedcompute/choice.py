@@ -14,17 +14,22 @@ from fedcompute.survey import Kind
 
 def choose(group: Group, demand: GpuDemand, strategy: Strategy) -> Sequence[Device]:
     """The preferred `count` devices, each on a card of its own, the best first."""
-    eligible = group.eligible
-    if demand.count == 1 and len(eligible) == 1:
-        return eligible
-    kinds = [kind for kind, failure in zip(group.kinds, group.failures, strict=True) if failure is None]
-    preferences = _preferences(kinds, demand, strategy)
     if demand.count > 1:
-        order = sorted(zip(preferences, map(_tie, eligible), eligible, strict=True), key=lambda entry: entry[:2])
-        return distinct_cards(device for *_, device in order)[: demand.count]
-    best = min(preferences)
-    equal = [device for device, preference in zip(eligible, preferences, strict=True) if preference == best]
-    return equal if len(equal) == 1 else [min(equal, key=_tie)]
+        paired = zip(group.devices, group.kinds, group.failures, strict=True)
+        order = sorted(
+            ((*_standing(kind, demand, strategy), *_tie(device)), device)
+            for device, kind, failure in paired
+            if failure is None
+        )
+        return distinct_cards(device for _, device in order)[: demand.count]
+    best: Preference | None = None
+    chosen: Device | None = None
+    for device, kind, failure in zip(group.devices, group.kinds, group.failures, strict=True):
+        if failure is None:
+            standing = demand.preferences.get(kind) or _standing(kind, demand, strategy)
+            if best is None or standing < best or (standing == best and chosen and _tie(device) < _tie(chosen)):
+                best, chosen = standing, device
+    return [] if chosen is None else [chosen]
 
 
 def share_in_use(device: Device) -> float | None:
@@ -40,17 +45,12 @@ def share_in_use(device: Device) -> float | None:
     return rounded(total / known) if known else None
 
 
-def _preferences(kinds: Sequence[Kind], demand: GpuDemand, strategy: Strategy) -> list[Preference]:
-    """Where each device stands, by its kind, for which it is found once."""
-    known = demand.preferences
-    try:
-        return [known[kind] for kind in kinds]
-    except KeyError:
-        prefer = _PREFERENCES[strategy]
-        for kind in kinds:
-            if kind not in known:
-                known[kind] = prefer(kind.device)
-        return [known[kind] for kind in kinds]
+def _standing(kind: Kind, demand: GpuDemand, strategy: Strategy) -> Preference:
+    """Where a device stands, by its kind, for which it is found once."""
+    standing = demand.preferences.get(kind)
+    if standing is None:
+        standing = demand.preferences[kind] = _PREFERENCES[strategy](kind.device)
+    return standing
 
 
 def _smallest(device: Device) -> Preference:

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from fedcompute.inventory import Node
@@ -20,7 +21,7 @@ _GIB, _MIB = 1 << 30, 1 << 20
 
 def yaml(*documents: Mapping[str, Any]) -> str:
     """Documents of mappings, lists, texts and whole numbers; members that are None or empty are left out."""
-    return "---\n".join("".join(f"{line}\n" for line in _lines(_kept(document))) for document in documents)
+    return "---\n".join("\n".join(_lines(_kept(document), "")) + "\n" for document in documents)
 
 
 def pod(
@@ -82,38 +83,36 @@ def _own_tolerations(node: Node, resource: str | None) -> Iterator[dict[str, str
 
 def _kept(value: Any) -> Any:
     """Without members that hold nothing."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         members = {name: _kept(member) for name, member in value.items()}
         return {name: member for name, member in members.items() if member not in (None, "", {}, [])}
     return [_kept(item) for item in value] if isinstance(value, list) else value
 
 
-def _lines(value: Mapping[str, Any] | Sequence[Any], indent: str = "") -> Iterator[str]:
-    if isinstance(value, Mapping):
+def _lines(value: Mapping[str, Any] | Sequence[Any], indent: str) -> list[str]:
+    lines: list[str] = []
+    if isinstance(value, dict):
         for name, member in value.items():
-            yield from _member(f"{indent}{_scalar(name)}:", member, indent + "  ")
-    else:
-        for item in value:
-            yield from _item(item, indent)
-
-
-def _member(head: str, value: Any, indent: str) -> Iterator[str]:
-    if isinstance(value, (Mapping, list)):
-        yield head
-        yield from _lines(value, indent)
-    else:
-        yield f"{head} {_scalar(value)}"
-
-
-def _item(item: Any, indent: str) -> Iterable[str]:
-    if not isinstance(item, Mapping):
-        return [f"{indent}- {_scalar(item)}"]
-    first, *others = _lines(item, indent + "  ")
-    return [f"{indent}- {first.strip()}", *others]
+            head = f"{indent}{_text(name)}:"
+            if isinstance(member, (dict, list)):
+                lines += [head, *_lines(member, indent + "  ")]
+            else:
+                lines.append(f"{head} {_scalar(member)}")
+        return lines
+    for item in value:
+        if isinstance(item, dict):
+            first, *others = _lines(item, indent + "  ")
+            lines += [f"{indent}- {first.strip()}", *others]
+        else:
+            lines.append(f"{indent}- {_scalar(item)}")
+    return lines
 
 
 def _scalar(value: str | int) -> str:
-    if isinstance(value, int):
-        return str(value)
+    return str(value) if isinstance(value, int) else _text(value)
+
+
+@lru_cache(maxsize=4096)  # the same few names stand in every manifest
+def _text(value: str) -> str:
     is_plain = _PLAIN.fullmatch(value) and not _WORDS.fullmatch(value)
     return value if is_plain else json.dumps(value)

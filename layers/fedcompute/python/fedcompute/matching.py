@@ -15,7 +15,7 @@ from fedcompute.taints import are_tolerated
 class Group:
     """Devices of a node that share resource, vendor and model; the devices of a candidate come from one group."""
 
-    __slots__ = ("devices", "eligible", "failures", "kinds", "make")
+    __slots__ = ("devices", "failures", "kinds", "make")
 
     def __init__(
         self, make: Make, devices: Sequence[Device], kinds: Sequence[Kind], failures: Sequence[str | None]
@@ -24,17 +24,21 @@ class Group:
         self.devices = devices
         self.kinds = kinds
         self.failures = failures  # the test that each device fails; None: it can serve the request
-        self.eligible = [device for device, failure in zip(devices, failures, strict=True) if failure is None]
+
+    @property
+    def eligible(self) -> list[Device]:
+        """The devices that can serve the request."""
+        return [device for device, failure in zip(self.devices, self.failures, strict=True) if failure is None]
 
     def healthy(self, demand: GpuDemand) -> int:
-        """How many healthy devices it has, counted likewise."""
+        """How many healthy devices `gpu.count` counts: where several are asked for, one per card."""
         if demand.count == 1:
             return len(self.devices) - self.failures.count("gpu_unhealthy")
         return len(distinct_cards(device for device in self.devices if device.healthy))
 
     def most(self, demand: GpuDemand) -> int:
-        """How many devices it could give to one job: where several are asked for, one per card."""
-        return len(countable(self.eligible, demand))
+        """How many devices it could give to one job, counted likewise."""
+        return self.failures.count(None) if demand.count == 1 else len(distinct_cards(self.eligible))
 
 
 # The groups that can serve a request, none where no GPU is asked for; and the reasons that keep it off, none where it fits.
@@ -97,11 +101,6 @@ def distinct_cards(devices: Iterable[Device]) -> list[Device]:
             seen.add(device.card)
         firsts.append(device)
     return firsts
-
-
-def countable(devices: list[Device], demand: GpuDemand) -> list[Device]:
-    """The devices that `gpu.count` counts: where several are asked for, one per card."""
-    return devices if demand.count == 1 else distinct_cards(devices)
 
 
 def _node_reasons(node: Node, demand: Demand) -> list[str]:

@@ -1,7 +1,6 @@
 """How well a node that fits suits a request: scores in [0, 1], higher is better. docs/ranking.md has the formulas."""
 
-from collections.abc import Sequence
-from math import inf
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from fedcompute.choice import choose
@@ -14,6 +13,9 @@ from fedcompute.rounding import rounded
 
 # One thing that was asked for on a node: its part (cpu, memory or gpu), how much there is, is free and is asked, its weight.
 Dimension = tuple[str, int | None, int | None, int, float]
+
+
+_Amounts = Sequence[tuple[int, int, int, float]]  # total, free, asked, weight
 
 
 class Fit(NamedTuple):
@@ -46,41 +48,23 @@ def dimensions(node: Node, group: Group | None, devices: Sequence[Device], deman
     if demand.memory is not None:
         asked.append(("memory", node.memory.total_bytes, node.memory.available_bytes, demand.memory, 1.0))
     gpu = demand.gpu
-    if gpu is not None and group is not None:
-        weight = gpu.weight
-        healthy, eligible = group.healthy(gpu), group.most(gpu)
-        asked.append(("gpu", healthy, eligible, gpu.count, weight))
-        if gpu.memory is not None:
-            total, free = _sums([(device.memory_total_mib, free_memory(device)) for device in devices])
-            asked.append(("gpu", total, free, gpu.count * gpu.memory, weight))
-        if gpu.compute is not None:
-            total, free = _sums([(d.compute_total_percent, d.compute_available_percent) for d in devices])
-            asked.append(("gpu", total, free, gpu.count * gpu.compute, weight))
+    if gpu is None or group is None:
+        return asked
+    weight = gpu.weight
+    asked.append(("gpu", group.healthy(gpu), group.most(gpu), gpu.count, weight))
+    if gpu.memory is not None:
+        total, free = _sums([(device.memory_total_mib, free_memory(device)) for device in devices])
+        asked.append(("gpu", total, free, gpu.count * gpu.memory, weight))
+    if gpu.compute is not None:
+        total, free = _sums([(d.compute_total_percent, d.compute_available_percent) for d in devices])
+        asked.append(("gpu", total, free, gpu.count * gpu.compute, weight))
     return asked
 
 
 def score(strategy: Strategy, asked: Sequence[Dimension]) -> float:
     """The strategy's formula over the dimensions whose total and free amount are known; 0 where none is."""
-    total_weight, weighted, headroom = 0.0, 0.0, inf
-    for _, total, free, need, weight in asked:
-        if not total or free is None:
-            continue
-        if strategy is Strategy.BEST_FIT:
-            weighted += weight * ((free - need) / need)
-        elif strategy is Strategy.MOST_AVAILABLE:
-            headroom = min(headroom, free / need)
-        elif strategy is Strategy.BINPACK:
-            weighted += weight * ((total - free + need) / total)
-        else:
-            weighted += weight * ((free - need) / total)
-        total_weight += weight
-    if total_weight == 0:
-        return 0.0
-    if strategy is Strategy.BEST_FIT:
-        return rounded(1 / (1 + weighted / total_weight))
-    if strategy is Strategy.MOST_AVAILABLE:
-        return rounded(headroom / (1 + headroom))
-    return rounded(weighted / total_weight)
+    known = [(total, free, need, weight) for _, total, free, need, weight in asked if total and free is not None]
+    return rounded(_FORMULAS[strategy](known)) if known else 0.0
 
 
 def score_parts(fit: Fit, demand: Demand) -> dict[str, float]:
@@ -121,6 +105,8 @@ def _gpu_dimensions(gpu: GpuDemand) -> list[str]:
 
 def _sums(amounts: list[tuple[int | None, int | None]]) -> tuple[int | None, int | None]:
     """Totals and free amounts added up; one that is unknown makes the sums unknown."""
+    if len(amounts) == 1:
+        return amounts[0]
     total = free = 0
     for whole, left in amounts:
         if whole is None or left is None:
@@ -128,3 +114,40 @@ def _sums(amounts: list[tuple[int | None, int | None]]) -> tuple[int | None, int
         total += whole
         free += left
     return total, free
+
+
+def _best_fit(known: _Amounts) -> float:
+    total_weight = weighted = 0.0
+    for _, free, need, weight in known:
+        weighted += weight * ((free - need) / need)
+        total_weight += weight
+    return 1 / (1 + weighted / total_weight)
+
+
+def _most_available(known: _Amounts) -> float:
+    headroom = min([free / need for _, free, need, _ in known])
+    return headroom / (1 + headroom)
+
+
+def _binpack(known: _Amounts) -> float:
+    total_weight = weighted = 0.0
+    for total, free, need, weight in known:
+        weighted += weight * ((total - free + need) / total)
+        total_weight += weight
+    return weighted / total_weight
+
+
+def _spread(known: _Amounts) -> float:
+    total_weight = weighted = 0.0
+    for total, free, need, weight in known:
+        weighted += weight * ((free - need) / total)
+        total_weight += weight
+    return weighted / total_weight
+
+
+_FORMULAS: dict[Strategy, Callable[[_Amounts], float]] = {
+    Strategy.BEST_FIT: _best_fit,
+    Strategy.MOST_AVAILABLE: _most_available,
+    Strategy.BINPACK: _binpack,
+    Strategy.SPREAD: _spread,
+}

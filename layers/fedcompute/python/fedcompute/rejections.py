@@ -1,6 +1,6 @@
 """Why the rest does not fit: counts per reason, and the few nodes that are nearest to fitting."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -34,15 +34,17 @@ class Rejections:
         self._nearest: list[Entry] = []
         self.bar = bar
 
-    def add(self, provider_id: str, node: str, names: Collection[str], explain: Callable[[], Sequence[Reason]]) -> None:
-        """Count a node that does not fit. `explain` gives its reasons in full; called where it may be among the nearest."""
+    def add(self, provider_id: str, node: str, names: Collection[str]) -> bool:
+        """Count a node that does not fit. True: it may be among the nearest, and `keep` is to be told its reasons in full."""
         self.nodes += 1
         counts = self.by_reason
         for name in names:
             counts[name] = counts.get(name, 0) + 1
-        if self.bar is None or (len(names), 0.0, provider_id, node) < self.bar:
-            reasons = explain()
-            self._keep([(len(reasons), lack(reasons), provider_id, node, reasons)])
+        return self.bar is None or (len(names), 0.0, provider_id, node) < self.bar
+
+    def keep(self, provider_id: str, node: str, reasons: Sequence[Reason]) -> None:
+        """Hold on to a node that was counted, if it is among the nearest."""
+        self._keep([(len(reasons), lack(reasons), provider_id, node, reasons)])
 
     @classmethod
     def of(cls, tallies: Iterable[Tally]) -> "Rejections":
@@ -66,13 +68,15 @@ class Rejections:
         nearest = [_described(entry) for entry in self._nearest] if explain else []
         return {"nodes": self.nodes, "by_reason": by_reason, "nearest": nearest}
 
-    def _add(self, nodes: int, by_reason: Mapping[str, int], nearest: Iterable[Entry]) -> None:
+    def _add(self, nodes: int, by_reason: Mapping[str, int], nearest: Sequence[Entry]) -> None:
         self.nodes += nodes
         for reason, count in by_reason.items():
             self.by_reason[reason] = self.by_reason.get(reason, 0) + count
         self._keep(nearest)
 
-    def _keep(self, entries: Iterable[Entry]) -> None:
+    def _keep(self, entries: Sequence[Entry]) -> None:
+        if not entries:
+            return
         self._nearest = sorted([*self._nearest, *entries], key=_standing)[:MOST_NEAREST]
         if len(self._nearest) == MOST_NEAREST:
             bar = _standing(self._nearest[-1])
