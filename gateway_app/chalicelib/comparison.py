@@ -3,18 +3,30 @@
 import time
 from operator import itemgetter
 from threading import Lock
+from typing import NamedTuple
 
 from chalicelib.inventories import Answered
 from fedcompute.demand import Demand
 from fedcompute.explanation import explained
 from fedcompute.feasibility import would_fit_when_idle
 from fedcompute.matching import judge
-from fedcompute.ranking import Fit, best_fit_of
+from fedcompute.ranking import Fit, best_fit_of, highest_score
 from fedcompute.rejections import Rejections
 from fedcompute.survey import Surveyed
 
 # By score, then provider id, then node name; sorts before another: ranks before it.
 Order = tuple[float, str, str]
+
+
+SLACK = 1e-8  # more than what rounding makes of a score
+
+
+class _Compared(NamedTuple):
+    """One provider's nodes: those that may be shown, how many fit, and the others."""
+
+    fits: list[Fit]
+    total: int
+    rejections: Rejections
 
 
 class Comparison:
@@ -39,29 +51,41 @@ class Comparison:
         """Compare one provider's nodes with the request, and write in its entry how many fit."""
         started = time.perf_counter()
         assert answered.surveyed is not None
-        fits, rejections = self._compared(answered.surveyed, answered.record.id)
-        is_busy = self._is_busy(answered.surveyed) if not fits else False
-        answered.entry.candidates = len(fits)
+        one = self._compared(answered.surveyed, answered.record.id)
+        is_busy = not one.total and self._is_busy(answered.surveyed)
+        answered.entry.candidates = one.total
         shown = answered._replace(surveyed=None)
-        ranked = [((-fit.score, answered.record.id, fit.node.name), shown, fit) for fit in fits]
+        ranked = [((-fit.score, answered.record.id, fit.node.name), shown, fit) for fit in one.fits]
         with self._lock:
-            self.total += len(fits)
-            self.rejections.merge(rejections)
+            self.total += one.total
+            self.rejections.merge(one.rejections)
             self.is_busy = self.is_busy or is_busy
-            self._best = sorted([*self._best, *ranked], key=itemgetter(0))[: self._limit]
+            if ranked:
+                self._best = sorted([*self._best, *ranked], key=itemgetter(0))[: self._limit]
             self.took_s += time.perf_counter() - started
 
-    def _compared(self, surveyed: Surveyed, provider_id: str) -> tuple[list[Fit], Rejections]:
+    def _compared(self, surveyed: Surveyed, provider_id: str) -> _Compared:
         demand = self._demand
+        bar = self._bar()
         fits: list[Fit] = []
+        total = 0
         rejections = Rejections(self.rejections.bar)
         for one in surveyed.nodes:
             groups, names = judge(one, demand)
             if not names:
-                fits.append(best_fit_of(one.node, groups, demand))
+                total += 1
+                if bar is None or highest_score(one.node, demand) >= bar:
+                    fits.append(best_fit_of(one.node, groups, demand))
             elif rejections.add(provider_id, one.node.name, names):
                 rejections.keep(provider_id, one.node.name, explained(one, demand, names))
-        return fits, rejections
+        return _Compared(fits, total, rejections)
+
+    def _bar(self) -> float | None:
+        """A score below which no node is shown any more; None: not known, or not worth a look."""
+        best = self._best
+        if self._demand.gpu is None or len(best) < self._limit:
+            return None
+        return best[-1][2].score - SLACK
 
     def _is_busy(self, surveyed: Surveyed) -> bool:
         if self.total or self.is_busy:

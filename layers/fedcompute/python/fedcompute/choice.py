@@ -14,10 +14,11 @@ from fedcompute.survey import Kind
 
 def choose(group: Group, demand: GpuDemand, strategy: Strategy) -> Sequence[Device]:
     """The preferred `count` devices, each on a card of its own, the best first."""
+    known = demand.preferences[strategy]
     if demand.count > 1:
         paired = zip(group.devices, group.kinds, group.failures, strict=True)
         order = sorted(
-            ((*_standing(kind, demand, strategy), *_tie(device)), device)
+            ((*_standing(kind, known, strategy), *_tie(device)), device)
             for device, kind, failure in paired
             if failure is None
         )
@@ -26,7 +27,7 @@ def choose(group: Group, demand: GpuDemand, strategy: Strategy) -> Sequence[Devi
     chosen: Device | None = None
     for device, kind, failure in zip(group.devices, group.kinds, group.failures, strict=True):
         if failure is None:
-            standing = demand.preferences.get(kind) or _standing(kind, demand, strategy)
+            standing = known.get(kind) or _standing(kind, known, strategy)
             if best is None or standing < best or (standing == best and chosen and _tie(device) < _tie(chosen)):
                 best, chosen = standing, device
     return [] if chosen is None else [chosen]
@@ -45,11 +46,11 @@ def share_in_use(device: Device) -> float | None:
     return rounded(total / known) if known else None
 
 
-def _standing(kind: Kind, demand: GpuDemand, strategy: Strategy) -> Preference:
+def _standing(kind: Kind, known: dict[Kind, Preference], strategy: Strategy) -> Preference:
     """Where a device stands, by its kind, for which it is found once."""
-    standing = demand.preferences.get(kind)
+    standing = known.get(kind)
     if standing is None:
-        standing = demand.preferences[kind] = _PREFERENCES[strategy](kind.device)
+        standing = known[kind] = _PREFERENCES[strategy](kind.device)
     return standing
 
 

@@ -1,5 +1,7 @@
 """A search request made ready to be compared with thousands of nodes."""
 
+from functools import lru_cache
+
 from fedcompute import models, vendors
 from fedcompute.request import GpuRequest, SearchRequest, Strategy, Toleration
 from fedcompute.survey import Kind
@@ -11,11 +13,16 @@ Failure = tuple[str, int | None]
 Preference = tuple[float, ...]
 
 GPU_WEIGHT = 3.0
+MOST_KNOWN_DEMANDS = 4
+MOST_KNOWN_KINDS = 20_000
 ALL_COMPUTE_PERCENT = 100  # from here on HAMi gives the whole card
 
 
 class GpuDemand:
-    """What is asked of each device. None: not asked for."""
+    """What is asked of each device. None: not asked for.
+
+    Knows what it has found out of kinds of devices, and is kept from search to search: kinds outlive a search as well.
+    """
 
     __slots__ = (
         "_mismatches",
@@ -43,10 +50,18 @@ class GpuDemand:
         self._runs = models.runs(request.model) if request.model is not None else None
         asked = (self.count, self.memory, self.compute)
         self.weight = GPU_WEIGHT / sum(amount is not None for amount in asked)  # of each dimension
-        self.failures: dict[Kind, str | None] = {}  # the test that each kind of device fails, as far as it was met
-        self.preferences: dict[Kind, Preference] = {}  # where it stands in the strategy's order of choice, likewise
-        self.idle: dict[Kind, Kind] = {}  # each kind as it would be with nothing running on it, likewise
+        # As far as they were met: the test that each kind of device fails, what it would be if nothing ran on it, and
+        # where it stands in a strategy's order of choice.
+        self.failures: dict[Kind, str | None] = {}
+        self.idle: dict[Kind, Kind] = {}
+        self.preferences: dict[Strategy, dict[Kind, Preference]] = {strategy: {} for strategy in Strategy}
         self._mismatches: dict[tuple[str, str], str | None] = {}
+
+    def make_room(self) -> None:
+        """Forget kinds where there are too many: they are as many as strangers make them. Who reads them now may go on."""
+        if len(self.failures) > MOST_KNOWN_KINDS:
+            self.failures, self.idle, self._mismatches = {}, {}, {}
+            self.preferences = {strategy: {} for strategy in Strategy}
 
     def mismatch(self, vendor: str, model: str) -> str | None:
         """`gpu_vendor_mismatch`, `gpu_model_mismatch` or None; kept, since names repeat from node to node."""
@@ -65,6 +80,17 @@ class GpuDemand:
         return None
 
 
+@lru_cache(maxsize=MOST_KNOWN_DEMANDS)
+def _new_gpu_demand(request: GpuRequest) -> GpuDemand:
+    return GpuDemand(request)
+
+
+def _gpu_demand(request: GpuRequest) -> GpuDemand:
+    demand = _new_gpu_demand(request)
+    demand.make_room()
+    return demand
+
+
 class Demand:
     """What is asked of each node. None: not asked for."""
 
@@ -73,6 +99,6 @@ class Demand:
     def __init__(self, request: SearchRequest) -> None:
         self.cpu: int | None = request.cpu.minimum_millicores if request.cpu else None
         self.memory: int | None = request.memory.minimum_bytes if request.memory else None
-        self.gpu: GpuDemand | None = GpuDemand(request.gpu) if request.gpu else None
+        self.gpu: GpuDemand | None = _gpu_demand(request.gpu) if request.gpu else None
         self.tolerations: tuple[Toleration, ...] = request.tolerations
         self.strategy: Strategy = request.strategy

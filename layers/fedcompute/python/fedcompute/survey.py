@@ -11,7 +11,7 @@ from typing import NamedTuple
 from fedcompute.inventory import Device, Inventory, Node
 from fedcompute.soundness import is_sound
 
-MOST_KINDS = 100_000  # in memory at once; past that they are found anew
+MOST_KINDS = 20_000  # in memory at once; past that they are found anew
 
 
 class Make:
