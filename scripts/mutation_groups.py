@@ -34,8 +34,8 @@ def _integration(*names: str) -> tuple[str, ...]:
 GROUPS = (
     Group(
         "matching",
-        _shared("matching", "eligibility", "taints", "copies", "feasibility"),
-        _unit("matching", "copies", "feasibility", "rejections", "ranking"),
+        _shared("matching", "explanation", "eligibility", "taints", "copies", "feasibility", "survey", "demand"),
+        _unit("matching", "copies", "feasibility", "rejections", "ranking", "survey"),
     ),
     Group("ranking", _shared("ranking", "choice", "rounding"), _unit("ranking")),
     Group("reading", _shared("reading", "pieces", "soundness"), (*_unit("reading", "hostile_replies"), _LIMITS)),

@@ -20,9 +20,10 @@ from fakes.provider_fleet import Lab, ProviderFleet
 from fakes.registry_table import a_record
 from fakes.scripted_client import ScriptedClient
 
-from chalicelib import comparison
+from chalicelib import comparison, inventories
 from chalicelib.items import item_of
 from chalicelib.registry import Registry
+from fedcompute.survey import Surveyed
 
 GIB = 1 << 30
 
@@ -300,6 +301,27 @@ def test_second_search_revalidates_and_finds_the_same(gateway: Gateway, fleet: P
     assert first["candidates"] == second["candidates"]
     assert [body["providers"][0]["http_status"] for body in (first, second)] == [200, 304]
     assert second["providers"][0]["nodes"] == 2
+
+
+def test_inventory_is_read_when_it_comes_and_when_it_is_first_confirmed_and_not_again(
+    gateway: Gateway, fleet: ProviderFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    join(gateway, fleet, "a")
+    read = inventories.read_surveyed
+    times_read = [0]
+
+    def counted(body: bytes, provider_id: str) -> Surveyed:
+        times_read[0] += 1
+        return read(body, provider_id)
+
+    monkeypatch.setattr(inventories, "read_surveyed", counted)
+
+    counts = []
+    for _ in range(4):
+        found(gateway.search())
+        counts.append(times_read[0])
+
+    assert counts == [1, 2, 2, 2]
 
 
 def test_revalidated_inventory_is_as_old_as_its_provider_says_now(gateway: Gateway, fleet: ProviderFleet) -> None:

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from fedcompute.choice import share_in_use
 from fedcompute.inventory import Device, Node
-from fedcompute.ranking import Dimension, score, score_parts, weights
+from fedcompute.ranking import Dimension, highest_score, score, score_parts, weights
 from fedcompute.request import SearchRequest, Strategy
 from fedcompute.rounding import rounded
 
@@ -383,7 +383,30 @@ def test_unrelated_provider_never_reorders_the_others(
     assert [found | {"rank": 0} for found in kept] == [found | {"rank": 0} for found in alone]
 
 
+@settings(max_examples=100)  # whole searches
+@given(federations(), requests, st.integers(1, 4))
+def test_smaller_limit_shows_the_first_of_the_same_and_counts_all(
+    having: dict[str, list[Node]], wanted: SearchRequest, limit: int
+) -> None:
+    all_of_them = a_search(wanted.model_copy(update={"limit": 100}), having)
+
+    few = a_search(wanted.model_copy(update={"limit": limit}), having)
+
+    assert few["candidates"] == all_of_them["candidates"][:limit]
+    assert [entry.candidates for entry in few["providers"]] == [entry.candidates for entry in all_of_them["providers"]]
+    for part in ("total_candidates", "rejections", "feasibility"):
+        assert few[part] == all_of_them[part]
+
+
 # --- properties of scores
+
+
+@given(sound_nodes(), request_bodies())
+def test_no_score_is_above_the_nodes_score_with_ideal_devices(one: Node, body: dict[str, Any]) -> None:
+    wanted = demand(**body)
+    found = fit_or_none(one, wanted)
+
+    assert found is None or found.score <= highest_score(one, wanted)
 
 
 @given(sound_nodes(), request_bodies())

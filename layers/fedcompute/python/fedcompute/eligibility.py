@@ -13,7 +13,7 @@ _UNKNOWN_COMPUTE: Failure = ("unknown_gpu_compute", None)
 
 
 # In one piece, since every kind of device of every search passes here.
-def failure_of(kind: Kind, demand: GpuDemand) -> Failure | None:  # noqa: C901, PLR0911 (one test after another)
+def failure_of(kind: Kind, demand: GpuDemand) -> Failure | None:  # noqa: C901, PLR0911, PLR0912 (one test after another)
     """The first test that a device fails: vendor, model, healthy, slot, sharing, memory, compute."""
     mismatch = demand.mismatch(kind.make.vendor, kind.make.model)
     if mismatch is not None:

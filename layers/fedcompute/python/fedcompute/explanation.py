@@ -35,19 +35,16 @@ def explained(surveyed: SurveyedNode, demand: Demand, names: Collection[str]) ->
 
 def _explained(name: str, surveyed: SurveyedNode, demand: Demand) -> Reason:
     cpu, memory = surveyed.node.cpu, surveyed.node.memory
-    if name == "unknown_cpu":
-        return Reason(name, None, demand.cpu)
-    if name == "insufficient_cpu":
-        return Reason(name, _first(cpu.available_millicores, cpu.total_millicores), demand.cpu)
-    if name == "unknown_memory":
-        return Reason(name, None, demand.memory)
-    if name == "insufficient_memory":
-        return Reason(name, _first(memory.available_bytes, memory.total_bytes), demand.memory)
-    if name == "no_free_pod":
-        return Reason(name, 0, 1)
-    if demand.gpu is None or "gpu" not in name:
-        return Reason(name)
-    return _of_devices(name, surveyed, demand.gpu)
+    if demand.gpu is not None and "gpu" in name:
+        return _of_devices(name, surveyed, demand.gpu)
+    amounts: dict[str, tuple[int | None, int | None]] = {  # what there is, and what is needed
+        "unknown_cpu": (None, demand.cpu),
+        "insufficient_cpu": (_first(cpu.available_millicores, cpu.total_millicores), demand.cpu),
+        "unknown_memory": (None, demand.memory),
+        "insufficient_memory": (_first(memory.available_bytes, memory.total_bytes), demand.memory),
+        "no_free_pod": (0, 1),
+    }
+    return Reason(name, *amounts.get(name, (None, None)))
 
 
 def _first(available: int | None, total: int | None) -> int | None:

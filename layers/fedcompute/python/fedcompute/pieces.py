@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from msgspec import Raw, Struct, structs
+from msgspec import Raw, Struct, field, structs
 
 from fedcompute.inventory import Device, Inventory, Node, Warning  # noqa: A004 (the contract's word)
 from fedcompute.soundness import MOST_NODES
@@ -39,7 +39,7 @@ class Top(Struct, frozen=True):
 class _OpenNode(Node, frozen=True, kw_only=True):
     """A node whose devices are not looked into."""
 
-    devices: list[Raw] = []  # type: ignore[assignment]
+    devices: list[Raw] = field(default_factory=list)  # type: ignore[assignment]
 
 
 _TOP = msgspec.json.Decoder(Top)
