@@ -1,4 +1,6 @@
-"""The gateway's routes, and nothing else."""
+"""The gateway's routes and the function for parts of searches, and nothing else."""
+
+from typing import Any
 
 from chalice.app import Chalice, Request, Response
 
@@ -175,7 +177,7 @@ def post_provider_check(request: Request, provider_id: str) -> Response:
 def post_search(request: Request) -> Response:
     """The main job: where can this job run now?"""
     wanted = parse_search(raw_body(request), gateway.settings.search_deadline_ms)
-    found = search(wanted, gateway.registry, gateway.division, caller_of(request).owns)
+    found = search(wanted, gateway.registry, gateway.division(request), caller_of(request).owns)
     answer = search_answer(found, wanted)
     note(**found.log_fields, **gateway.metrics.searched(found))
     return json_response(*answer)
@@ -199,3 +201,9 @@ def get_resources(request: Request) -> Response:
 def get_metrics(request: Request) -> Response:
     """Counts of all processes, and what this one knows, for Prometheus."""
     return text_response(gateway.metrics.text(gateway.registry, gateway.asking), MEDIA_TYPE)
+
+
+@app.lambda_function()
+def part(event: Any, context: Any) -> str:
+    """A function of its own, which no address leads to: asks some of the providers for a search that is divided."""
+    return gateway.orders.done(event)

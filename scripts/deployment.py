@@ -21,6 +21,7 @@ TUNING = {
     "TRACING": "Tracing",
     "REQUESTS_PER_SECOND": "RequestsPerSecond",
     "BURST": "Burst",
+    "SEARCH_PART_PROVIDERS": "SearchPartProviders",
     "ALARM_TOPIC_ARN": "AlarmTopicArn",
 }
 

@@ -1,7 +1,8 @@
 """make test-e2e: the end-to-end tests, with an emulator of their own on a free port.
 
 First those of the commands and of the registry, then the API's, unchanged on each target: `chalice local`, the emulator,
-and the LocalStack that LOCALSTACK_ENDPOINT names, where it names one. TARGETS=local,emulator chooses; arguments go to pytest.
+and the LocalStack that LOCALSTACK_ENDPOINT names, where it names one. What was deployed is then deployed again so that it
+divides searches of more than two providers, for tests of that. TARGETS=local,emulator chooses; arguments go to pytest.
 """
 
 import os
@@ -19,7 +20,9 @@ from scripts.settings import ROOT, Settings
 from scripts.terminal import Failure, fail, heading, line
 
 API = "tests/e2e/test_api.py"
+DIVIDED = "tests/e2e/test_divided_search.py"
 STACK_PREFIX = "fedcompute-e2e"
+NO_TESTS = 5  # pytest's exit code where none was chosen
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -44,15 +47,23 @@ def run(folder: Path, arguments: Sequence[str]) -> int:
             gateway.register(configured)
             codes = [_pytest(folder, {"REGISTRY_TEST_ENDPOINT": configured.url("emulator")}, ["tests", *arguments])]
             for name in names:
-                with _target(name, configured) as address:
+                environment = _environment(name, configured)
+                with _target(name, configured, environment) as address:
                     heading(f"The API on {name}: {address}")
                     told = {"E2E_TARGET": name, "E2E_GATEWAY": address, "E2E_REFERENCE": configured.url("gateway")}
                     codes.append(_pytest(folder, told, [API, *arguments]))
+                    if name == "local":
+                        continue
+                    heading(f"Divided searches on {name}: {address}")
+                    _script("deploy", environment | {"SEARCH_PART_PROVIDERS": "2"})
+                    told |= {"E2E_DIVIDED_AT": _endpoint(name, configured), "E2E_STACK": f"{STACK_PREFIX}-gateway"}
+                    codes.append(_pytest(folder, told, [DIVIDED, *arguments]))
     finally:
         with interrupts.held():
             fleet.down(folder, list(processes.recorded(folder).values()))
             _end_leftovers(folder)
-    return next((code for code in codes if code), 0)
+    # Arguments may choose tests that stand in one of these places only.
+    return next((code for code in codes if code not in (0, NO_TESTS)), min(codes))
 
 
 def _targets() -> list[str]:
@@ -74,19 +85,28 @@ def _table_when_ready(configured: Settings) -> fleet.WhenReady:
     return when_ready
 
 
-@contextmanager
-def _target(name: str, configured: Settings) -> Iterator[str]:
-    """The gateway's address on a target, deployed for the block."""
-    if name == "local":
-        yield configured.url("gateway")
-        return
-    environment = os.environ | {
+def _environment(name: str, configured: Settings) -> dict[str, str]:
+    """What the deployment scripts are told."""
+    return os.environ | {
         "TARGET": name,
         "RUN_DIR": str(configured.run_dir),
         "EMULATOR_PORT": str(configured.ports["emulator"]),
         "STACK_PREFIX": STACK_PREFIX,
         "PROVIDERS": " ".join(settings.PROVIDERS),
     }
+
+
+def _endpoint(name: str, configured: Settings) -> str:
+    """Where a target's own API answers."""
+    return os.environ["LOCALSTACK_ENDPOINT"] if name == "localstack" else configured.url("emulator")
+
+
+@contextmanager
+def _target(name: str, configured: Settings, environment: Mapping[str, str]) -> Iterator[str]:
+    """The gateway's address on a target, deployed for the block."""
+    if name == "local":
+        yield configured.url("gateway")
+        return
     _script("deploy", environment)
     try:
         told = dict(row.split() for row in _script("urls", environment).splitlines())

@@ -39,6 +39,7 @@ def extras(*files: Path) -> Template:
     body = merged["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]
     body["x-amazon-apigateway-gateway-responses"] = {name: _answer(*told) for name, told in ANSWERS.items()}
     merged["Outputs"] = {
+        **merged.get("Outputs", {}),
         "Url": {
             "Value": {"Fn::Sub": "https://${RestAPI}.execute-api.${AWS::Region}.${AWS::URLSuffix}/api"},
             "Description": "Where it answers on AWS; an emulator has it by the API's id.",
@@ -57,9 +58,13 @@ def checked(template: Template, name: str) -> Template:
         wrong = ", ".join(without_type) or ", ".join(sorted(OF_CHALICE - template["Resources"].keys()))
         raise Failure(f"infra/{name}.json and Chalice's template do not fit together: {wrong}.")
     handler = template["Resources"]["APIHandler"]["Properties"]
-    for one in template["Resources"].values():
-        if one["Type"] == "AWS::Serverless::Function":
+    for own_name, one in template["Resources"].items():
+        if one["Type"] == "AWS::Serverless::Function" and one["Properties"] is not handler:
             one["Properties"] |= {name: handler[name] for name in SHARED_BY_FUNCTIONS}
+            # A function is not told its own name: it can't send itself anything, and the template has no circle.
+            variables = handler["Environment"]["Variables"].items()
+            others = {name: value for name, value in variables if value != {"Ref": own_name}}
+            one["Properties"]["Environment"] = {"Variables": others}
     for double in ("RestAPIId", "APIHandlerName", "APIHandlerArn", "EndpointURL"):
         template["Outputs"].pop(double, None)
     return template

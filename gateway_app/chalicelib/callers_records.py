@@ -30,17 +30,13 @@ class CallersRecords:
 
     def create(self, new: NewProvider, owner: str | None = None) -> ProviderRecord:
         """Registers a provider of this caller's. Raises: 409 `registry_full`."""
-        if len(self._registry.all()) >= MOST_PROVIDERS:
-            raise Problem(
-                "registry_full", f"There are {MOST_PROVIDERS} providers already; remove one that is not used."
-            )
         key_version = 1
         if self._signing is not None:
             self._signing.require_key()
             new = new.model_copy(update={"enabled": False})
             # Not 1: who had this id before, and was removed, would have the key of who has it now.
             key_version = int(datetime.now(UTC).timestamp())
-        record = self._registry.create(new, owner or self._caller.principal, key_version)
+        record = self._registry.create(new, owner or self._caller.principal, key_version, most=MOST_PROVIDERS)
         self._audit("register", record.id, None, record.version)
         return record
 

@@ -13,10 +13,11 @@ from chalicelib.dynamodb import make_client
 from chalicelib.fanout import Fanout
 from chalicelib.gateway_settings import GatewaySettings, read_settings
 from chalicelib.inventories import Inventories
-from chalicelib.invocations import invoker
+from chalicelib.invocations import Invocations
 from chalicelib.key_store import KeyStore
 from chalicelib.master_key import MasterKey
 from chalicelib.metrics import Metrics
+from chalicelib.orders import Orders
 from chalicelib.providers import Approve
 from chalicelib.rate_limit import RateLimit
 from chalicelib.registry import Registry
@@ -84,11 +85,15 @@ class Collaborators:
         return Asking(fanout, Inventories(), self.signing)
 
     @cached_property
-    def division(self) -> Division:
-        """How a search is divided among invocations; whole where no function is named for its parts."""
+    def invocations(self) -> Invocations | None:
+        """The function that parts of large searches are sent to; None where none is named."""
         name = self.settings.search_part_function
-        each = self.settings.search_part_providers
-        return Division(self.asking, invoker(name) if name else None, each, self._log_fanout_error)
+        return Invocations(name) if name else None
+
+    @cached_property
+    def orders(self) -> Orders:
+        """What that function does."""
+        return Orders(self.asking, self.log)
 
     @cached_property
     def metrics(self) -> Metrics:
@@ -99,6 +104,15 @@ class Collaborators:
 
     def _log_fanout_error(self, provider_id: str, error: BaseException) -> None:
         self.log.exception("fanout", error, provider_id=provider_id)  # noqa: PLE1205 (no logger of the standard library)
+
+    def division(self, request: Request) -> Division:
+        """How this request's search is divided among invocations."""
+        request_id = request_id_of(request)
+
+        def on_lost(error: BaseException, providers: int) -> None:
+            self.log.exception("part_lost", error, request_id=request_id, providers=providers)  # noqa: PLE1205 (no logger of the standard library)
+
+        return Division(self.asking, self.invocations, self.settings.search_part_providers, on_lost, request_id)
 
     def records(self, request: Request) -> CallersRecords:
         """The registry, as who makes this request may change it."""

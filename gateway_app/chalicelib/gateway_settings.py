@@ -31,7 +31,7 @@ class GatewaySettings(BaseModel):
     fanout_connections: int = Field(512, ge=1, le=4096)
     search_deadline_ms: int = Field(8000, ge=100, le=25000)
     search_part_function: str = ""  # the Lambda function that parts of a large search are sent to; empty: none are
-    search_part_providers: int = Field(1000, ge=1)
+    search_part_providers: int = Field(1000, ge=1, le=2000)
     max_inventory_bytes: int = Field(32 << 20, ge=1024, le=1 << 30)
     master_key: str = Field("", pattern=r"^(file|ssm|secretsmanager):.+$")
     metrics: Literal["on", "off"] = "on"

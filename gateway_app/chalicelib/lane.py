@@ -9,6 +9,7 @@ import pycurl
 
 from chalicelib.addresses import AddressPolicy
 from chalicelib.calls import Call, Reply
+from chalicelib.resting import Peer, Resting
 from chalicelib.transfer import Transfer
 from chalicelib.turns import Turns
 
@@ -37,6 +38,7 @@ class Lane:
         self.connections = connections
         self._transfers: dict[str, Transfer] = {}
         self._selector = selectors.DefaultSelector()
+        self._resting = Resting()
         self._timer_at: float | None = None
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, connections)
@@ -47,6 +49,7 @@ class Lane:
     def run(self, calls: Sequence[Call], deadline: float, deliver: Deliver) -> None:
         """Make every call and deliver each reply. Ends at `deadline` (monotonic seconds), whatever happens."""
         self._forget_others(calls)
+        disturbed = self._resting.disturbed()
         turns = Turns(calls, self.connections)
         rounds = 0
         active: dict[pycurl.Curl, tuple[Call, Transfer]] = {}
@@ -54,7 +57,7 @@ class Lane:
         try:
             while (turns or active or ended) and time.monotonic() < deadline:
                 while turns and len(active) < self.connections:
-                    self._begin(turns.next(), deadline, active)
+                    self._begin(turns.next(), deadline, active, disturbed)
                 # Sockets first: a reply that is decoded now must not cost another its timeout.
                 is_busy = self._advance(0 if ended else self._patience(deadline))
                 for call, reply in self._ended(active):
@@ -91,12 +94,19 @@ class Lane:
             for provider_id in [known for known in self._transfers if known not in asked]:
                 self._transfers.pop(provider_id).close()
 
-    def _begin(self, call: Call, deadline: float, active: dict[pycurl.Curl, tuple[Call, Transfer]]) -> None:
+    def _begin(
+        self,
+        call: Call,
+        deadline: float,
+        active: dict[pycurl.Curl, tuple[Call, Transfer]],
+        disturbed: frozenset[Peer],
+    ) -> None:
         transfer = self._transfers.get(call.provider_id)
         if transfer is None:
             transfer = self._transfers[call.provider_id] = Transfer(self._policy, self._most_body_bytes)
         left_ms = max(LEAST_BUDGET_MS, int((deadline - time.monotonic()) * 1000))
-        transfer.begin(call, min(call.timeout_ms, left_ms), is_cut=left_ms < call.timeout_ms)
+        is_fresh = bool(disturbed) and transfer.peer in (None, *disturbed)
+        transfer.begin(call, min(call.timeout_ms, left_ms), is_cut=left_ms < call.timeout_ms, is_fresh=is_fresh)
         active[transfer.curl] = (call, transfer)
         self._multi.add_handle(transfer.curl)
 
@@ -134,10 +144,12 @@ class Lane:
         if event == pycurl.POLL_REMOVE:
             if is_known:
                 self._selector.unregister(fd)
+            self._resting.add(fd)
         elif is_known:
             self._selector.modify(fd, _MASKS[event])
         else:
             self._selector.register(fd, _MASKS[event])
+            self._resting.discard(fd)
 
     def _on_timer(self, timeout_ms: int) -> None:
         self._timer_at = None if timeout_ms < 0 else time.monotonic() + timeout_ms / 1000

@@ -59,14 +59,19 @@ class Registry:
         """The table, which holds the callers' keys too."""
         return self._table
 
-    def create(self, new: NewProvider, owner: str | None = None, key_version: int = 1) -> ProviderRecord:
-        """Registers a provider, at version 1. Raises: 409 `provider_exists`."""
+    def create(
+        self, new: NewProvider, owner: str | None = None, key_version: int = 1, *, most: int | None = None
+    ) -> ProviderRecord:
+        """Registers a provider, at version 1. Raises: 409 `provider_exists`; `registry_full` where there are `most`."""
+        attempts = self._table.attempts()
+        if most is not None and len(self._snapshot.records(attempts)) >= most:
+            raise Problem("registry_full", f"There are {most} providers already; remove one that is not used.")
         now, write_id = self._timestamp(), str(uuid.uuid4())
         record = ProviderRecord(
             **new.model_dump(), owner=owner, key_version=key_version, version=1, created_at=now, updated_at=now
         )
         change = creation(self._table.name, record, write_id)
-        if not self._table.write(self._table.attempts(), change, key_of(new.id), write_id):
+        if not self._table.write(attempts, change, key_of(new.id), write_id):
             raise Problem("provider_exists", f"A provider has the id {new.id} already; choose another, or replace it.")
         return record
 

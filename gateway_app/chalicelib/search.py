@@ -27,6 +27,7 @@ class Found(NamedTuple):
     answer: dict[str, Any]
     is_complete: bool  # whether every provider that was asked answered
     clock: Stopwatch
+    parts: int  # how many invocations asked the providers, this one included
 
     @property
     def log_fields(self) -> dict[str, Any]:
@@ -38,6 +39,7 @@ class Found(NamedTuple):
             "feasibility": self.answer["feasibility"],
             "candidates": self.answer["total_candidates"],
             "outcomes": outcomes,
+            "parts": self.parts,
             "timings_ms": self.clock.parts_ms,
         }
 
@@ -52,12 +54,14 @@ def search(request: SearchRequest, registry: Registry, division: Division, sees:
         clock = Stopwatch()
         chosen, warnings = choose_providers(request, registry.all())
         clock.lap("registry")
-        parts = division.parts(request, chosen, clock.started + request.deadline_ms / 1000, sees)
+        parts, waited_s = division.parts(request, chosen, clock.started + request.deadline_ms / 1000, sees)
         clock.lap("fanout")
+        if len(parts) > 1:
+            clock.move("parts", "fanout", waited_s)
         clock.move("match", "fanout", parts[0].match_s)
         answer = _answer(request, parts, warnings)
         clock.lap("rank")
-        return Found(answer, not answer["partial"], clock)
+        return Found(answer, not answer["partial"], clock, len(parts))
 
 
 def _answer(request: SearchRequest, parts: Sequence[Part], warnings: list[Warning]) -> dict[str, Any]:

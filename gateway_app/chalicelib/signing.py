@@ -3,13 +3,14 @@
 import time
 import uuid
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from chalicelib.calls import ANSWERED, Call, Reply
+from chalicelib.calls import ANSWERED, NOT_MODIFIED, Call, Reply
+from chalicelib.inventories import parsed_time
 from chalicelib.master_key import MasterKey
 from fedcompute.provider import ProviderRecord
-from fedcompute.signatures import SignatureError, check_reply, provider_key, sign_request
+from fedcompute.signatures import SignatureError, Signed, check_reply, provider_key, sign_request
 
 _derived = lru_cache(maxsize=4096)(provider_key)
 
@@ -38,7 +39,7 @@ class Signing:
         if reply.outcome not in ANSWERED or call.signed is None:
             return reply
         try:
-            check_reply(
+            signed = check_reply(
                 reply.signed,
                 self._keys_of(record),
                 int(self._now()),
@@ -48,12 +49,25 @@ class Signing:
                 etag=reply.etag or "",
                 body=reply.body,
             )
+            if reply.outcome == NOT_MODIFIED and reply.etag != call.etag:
+                # Somebody may have changed what was asked for: If-None-Match is not under the call's signature.
+                raise SignatureError("it confirms another version than the one that was asked for")  # noqa: TRY301
         except SignatureError as error:
             return reply._replace(outcome="signature_invalid", message=f"of its answer: {error}", body=b"")
-        return reply
+        return reply._replace(observed_at=_vouched_for(reply, signed))
 
     def _keys_of(self, record: ProviderRecord) -> list[str]:
         versions = [record.key_version]
         if record.old_key_until is not None and self._now() < datetime.fromisoformat(record.old_key_until).timestamp():
             versions.append(record.key_version - 1)
         return [_derived(self._master.value(), record.id, version) for version in versions]
+
+
+def _vouched_for(reply: Reply, signed: Signed) -> str | None:
+    """X-Observed-At, which is not signed: with a body nothing of it, since that has its own; else at most when it was signed."""
+    observed_at = parsed_time(reply.observed_at) if reply.outcome == NOT_MODIFIED else None
+    if observed_at is None:
+        return None
+    signed_at = datetime.fromtimestamp(int(signed.timestamp), UTC)
+    is_later = observed_at - signed_at >= timedelta(seconds=1)  # the signature's time has no parts of a second
+    return signed_at.isoformat() if is_later else reply.observed_at

@@ -8,14 +8,16 @@ import pycurl
 from chalicelib.addresses import AddressPolicy
 from chalicelib.body import Body, Fault
 from chalicelib.calls import NOT_MODIFIED, OK, Call, Reply, Timings
+from chalicelib.curl_words import without_place
 from chalicelib.handle import Opened, new_handle
+from chalicelib.reply_headers import all_values, plain_value
+from chalicelib.resting import Peer
 from fedcompute.base_url import host_and_port, inventory_url
 from fedcompute.signatures import Signed, signed_of
-from fedcompute.text import clean
 
 MOST_HEADER_BYTES = 64 << 10
 MOST_IGNORED_BYTES = 64 << 10  # of a body that nobody wants; more, and the connection is not worth keeping
-LONGEST_ETAG = 256
+SWITCHED = 101  # the only interim answer after which no HTTP comes
 
 _TLS_ERRORS = frozenset({35, 51, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98})
 
@@ -42,9 +44,19 @@ class Transfer:
         self._asked: tuple[str, str | None, Signed | None] | None = None
         self._clear()
 
-    def begin(self, call: Call, budget_ms: int, is_cut: bool) -> None:
-        """Make ready for one call. `is_cut`: the search's deadline comes before the provider's own timeout."""
+    @property
+    def peer(self) -> Peer | None:
+        """Whom it was connected to last."""
+        address = self.curl.getinfo(pycurl.PRIMARY_IP)
+        return (address, self.curl.getinfo(pycurl.PRIMARY_PORT)) if address else None
+
+    def begin(self, call: Call, budget_ms: int, is_cut: bool, is_fresh: bool = False) -> None:
+        """Make ready for one call. `is_cut`: the search's deadline comes before the provider's own timeout.
+
+        `is_fresh`: over a new connection.
+        """
         self._clear()
+        self.curl.setopt(pycurl.FRESH_CONNECT, int(is_fresh))
         self._budget_ms, self._is_cut = budget_ms, is_cut
         self.curl.setopt(pycurl.TIMEOUT_MS, budget_ms)
         if self._asked != (call.base_url, call.etag, call.signed):
@@ -68,8 +80,8 @@ class Transfer:
             timings.total,
             self._status if self._has_head else None,
             body,
-            self._plain_header(b"etag"),
-            self._plain_header(b"x-observed-at"),
+            plain_value(self._headers, b"etag"),
+            plain_value(self._headers, b"x-observed-at"),
             timings,
             self._signed(),
         )
@@ -106,6 +118,9 @@ class Transfer:
             self._headers.clear()
             code = line.split(None, 2)[1:2]
             self._status = int(code[0]) if code and code[0].isdigit() else 0
+            if self._status == SWITCHED:
+                self._fault = "protocol_error", f"switched to another protocol ({SWITCHED}), which nobody asked for"
+                return -1
         elif self._has_head:
             return None  # a trailer: nothing of it is believed
         elif line in (b"\r\n", b"\n"):
@@ -116,8 +131,7 @@ class Transfer:
         return None
 
     def _expect_body(self) -> int | None:
-        codings = [value for line in self._headers for value in _values(line, b"content-encoding")]
-        self._body = Body(",".join(codings), self._most_body_bytes)
+        self._body = Body(",".join(all_values(self._headers, b"content-encoding")), self._most_body_bytes)
         return None if self._body.fault is None else -1
 
     def _on_body(self, chunk: bytes) -> int | None:
@@ -148,15 +162,13 @@ class Transfer:
             return "tls_failure", f"no trusted TLS connection: {self._error(errno)}"
         if errno:
             return "protocol_error", f"no complete HTTP answer: {self._error(errno)}"
-        if not self._has_head:  # 101 ends a call without an error
-            return "protocol_error", f"no complete HTTP answer: only an interim one ({self._status})"
         return (self._body.end() if self._body is not None else None) or (OK, None)
 
     def _error(self, errno: int) -> str:
-        """libcurl's words, without the host: who may search need not know where a provider is."""
-        host = host_and_port(self._asked[0])[0] if self._asked is not None else ""
-        words = self.curl.errstr().replace(host, "its host") if host else self.curl.errstr()
-        return clean(words, 120) or f"libcurl's error {errno}"
+        """libcurl's words, without the host."""
+        host, port = host_and_port(self._asked[0]) if self._asked is not None else ("", 0)
+        names = host, self.curl.getinfo(pycurl.PRIMARY_IP)
+        return without_place(self.curl.errstr(), names, port) or f"libcurl's error {errno}"
 
     def _outcome_of_status(self) -> tuple[str, str | None]:
         is_revalidation = self._asked is not None and self._asked[1] is not None
@@ -166,20 +178,11 @@ class Transfer:
             return "redirected", f"answered with a redirect ({self._status}); redirects are not followed"
         return "http_status", f"answered with status {self._status}"
 
-    def _plain_header(self, name: bytes) -> str | None:
-        """A header's value where it is short, printable ASCII; the last of several."""
-        for line in reversed(self._headers):
-            key, _, value = line.partition(b":")
-            if key.strip().lower() == name:
-                text = value.strip().decode("latin-1")
-                return text if 0 < len(text) <= LONGEST_ETAG and text.isascii() and text.isprintable() else None
-        return None
-
     def _signed(self) -> Signed | None:
         """The reply's signature, where the call had one."""
         if self._asked is None or self._asked[2] is None:
             return None
-        found = {name: self._plain_header(name.encode()) or "" for name in self._asked[2].headers}
+        found = {name: plain_value(self._headers, name.encode()) or "" for name in self._asked[2].headers}
         return signed_of(found)
 
     def _timings(self) -> Timings:
@@ -188,8 +191,3 @@ class Transfer:
         first_byte, total = get(pycurl.STARTTRANSFER_TIME), get(pycurl.TOTAL_TIME)
         spans = (dns, max(0.0, connect - dns), max(0.0, tls - connect), first_byte, total)
         return Timings(*(round(seconds * 1000) for seconds in spans))
-
-
-def _values(line: bytes, name: bytes) -> list[str]:
-    key, _, value = line.partition(b":")
-    return [value.strip().decode("latin-1")] if key.strip().lower() == name else []

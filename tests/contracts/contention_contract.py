@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from typing import Any
 
 from fakes.contention import IDS, Contention
@@ -13,18 +14,23 @@ from fedcompute.errors import Problem
 
 CLIENTS = 8
 CALLS = int(os.environ.get("CONTENTION_CALLS", "60"))  # of each client
+SEED = int(os.environ.get("CONTENTION_SEED", "1"))
 
 
 class ContentionContract:
     def test_what_clients_saw_could_have_happened_one_call_after_the_other(self, dynamodb: Any, table: str) -> None:
-        contention = Contention(dynamodb, table, seed=1)
+        contention = Contention(dynamodb, table, SEED)
 
+        began = time.monotonic()
         contention.run(CLIENTS, CALLS)
+        ran = time.monotonic()
+        verdicts = {one: is_linearizable(history) for one, history in contention.histories.items()}
 
-        print(f"{CLIENTS} x {CALLS} calls: {dict(contention.told())}")
-        assert {one: is_linearizable(history) for one, history in contention.histories.items()} == dict.fromkeys(
-            IDS, True
-        )
+        told = contention.told()
+        print(f"{CLIENTS} x {CALLS} calls on {len(IDS)} ids, seed {SEED}: {ran - began:.1f} s; {dict(told)}")
+        print(f"  {told['?']} without an answer; checked in {time.monotonic() - ran:.1f} s: {verdicts}")
+        assert told.total() == CLIENTS * CALLS
+        assert verdicts == dict.fromkeys(IDS, True)
 
     def test_lists_during_constant_writes_hold_whole_records_and_no_ghosts(self, dynamodb: Any, table: str) -> None:
         lasting = [f"lasting-{number}" for number in range(5)]

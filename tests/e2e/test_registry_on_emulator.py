@@ -1,4 +1,4 @@
-"""The registry's contracts on a running DynamoDB: an emulator, or a table that nobody minds."""
+"""The registry's contracts on running DynamoDBs: the emulator, DynamoDB Local, or a table that nobody minds."""
 
 import os
 from collections.abc import Iterator
@@ -7,22 +7,25 @@ from typing import Any
 import pytest
 from contracts.contention_contract import ContentionContract
 from contracts.large_registry_contract import LargeRegistryContract
+from contracts.model_contract import ModelContract
 from contracts.registry_contract import RegistryContract
-from fakes.registry_table import a_table
+from fakes.registry_table import a_table, takes_empty_texts
 
 from chalicelib.dynamodb import make_client
 
-ENDPOINT = os.environ.get("REGISTRY_TEST_ENDPOINT")
+# LocalStack's DynamoDB is DynamoDB Local.
+VARIABLES = {"REGISTRY_TEST_ENDPOINT": "endpoint", "LOCALSTACK_ENDPOINT": "localstack"}
+ENDPOINTS = {name: os.environ[variable] for variable, name in VARIABLES.items() if os.environ.get(variable)}
 
 pytestmark = [
     pytest.mark.e2e,
-    pytest.mark.skipif(not ENDPOINT, reason="REGISTRY_TEST_ENDPOINT names no DynamoDB, such as http://127.0.0.1:4566"),
+    pytest.mark.skipif(not ENDPOINTS, reason="REGISTRY_TEST_ENDPOINT names no DynamoDB, such as http://127.0.0.1:4566"),
 ]
 
 
-@pytest.fixture(scope="module")
-def dynamodb() -> Iterator[Any]:
-    dynamodb = make_client(ENDPOINT)
+@pytest.fixture(scope="module", params=ENDPOINTS or ["none"])
+def dynamodb(request: pytest.FixtureRequest) -> Iterator[Any]:
+    dynamodb = make_client(ENDPOINTS[request.param])
     yield dynamodb
     dynamodb.close()
 
@@ -34,10 +37,16 @@ def table(dynamodb: Any) -> Iterator[str]:
 
 
 class TestRegistryOnEmulator(RegistryContract):
-    pass
+    @pytest.fixture
+    def shortest(self, dynamodb: Any, table: str) -> str:
+        return "" if takes_empty_texts(dynamodb, table) else "-"
 
 
 class TestLargeRegistryOnEmulator(LargeRegistryContract):
+    pass
+
+
+class TestModelOnEmulator(ModelContract):
     pass
 
 

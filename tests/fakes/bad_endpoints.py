@@ -3,7 +3,7 @@
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -12,6 +12,29 @@ def silent_endpoint() -> Iterator[str]:
     """Takes connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+@contextmanager
+def halting_endpoint() -> Iterator[str]:
+    """Begins an answer to everybody who connects, and never ends it."""
+    accepted: list[socket.socket] = []
+
+    def begin_answers(server: socket.socket) -> None:
+        with suppress(OSError):  # it was closed
+            while True:
+                accepted.append(server.accept()[0])
+                accepted[-1].sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=begin_answers, args=(server,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join()
+            for one in accepted:
+                one.close()
 
 
 @contextmanager

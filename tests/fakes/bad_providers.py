@@ -60,6 +60,11 @@ class Connection:
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._socket.close()
 
+    def await_request(self) -> None:
+        """Until the caller asks again over the same connection; ConnectionError when it does not."""
+        if not self._socket.recv(65536):
+            raise ConnectionResetError
+
     def inventory(self, **fields: object) -> bytes:
         """A good inventory of this provider, but for `fields`."""
         return json.dumps({**an_inventory(self.name), **fields}).encode()
@@ -80,6 +85,7 @@ class BadProviders:
 
     def __init__(self) -> None:
         self.ended = threading.Event()
+        self.said_more = threading.Semaphore(0)  # released by whoever has sent what nobody asked for
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.port: int = self._listener.getsockname()[1]
         self.elsewhere = Listener()
@@ -416,6 +422,22 @@ def switches_protocols(connection: Connection) -> None:
     connection.send(connection.inventory())
 
 
+@fault
+def switches_protocols_and_holds(connection: Connection) -> None:
+    connection.send(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: tea\r\nConnection: upgrade\r\n\r\n")
+    connection.hold()
+
+
+@fault
+def interim_answers_alone(connection: Connection) -> None:
+    connection.send(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n")
+
+
+@fault
+def status_of_many_digits(connection: Connection) -> None:
+    connection.answer(connection.inventory(), status=f"2{'0' * 5000} OK")
+
+
 # Other statuses
 
 
@@ -574,6 +596,12 @@ def huge_integer(connection: Connection) -> None:
 
 
 @fault
+def huge_integer_that_python_reads(connection: Connection) -> None:
+    nodes = [a_node(cpu={"total_millicores": 123456789}), a_node("good")]
+    connection.answer(connection.inventory(nodes=nodes).replace(b"123456789", b"9" * 4299))
+
+
+@fault
 def duplicate_device(connection: Connection) -> None:
     connection.answer(connection.inventory(nodes=[a_node("good", a_device(), a_device())]))
 
@@ -712,3 +740,22 @@ def labelled_as_latin_1(connection: Connection) -> None:
         b"HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=latin-1\r\nContent-Length: %d\r\n\r\n%s"
         % (len(body), body)
     )
+
+
+# Over a connection that is kept
+
+
+@fault
+def resets_when_asked_again(connection: Connection) -> None:
+    connection.answer(connection.inventory())
+    connection.await_request()
+    connection.reset()
+
+
+@fault
+def answers_once_more_unasked(connection: Connection) -> None:
+    connection.answer(connection.inventory())
+    connection.server.ended.wait(DRIP_S)
+    connection.answer(connection.inventory(nodes=[a_node("evil")]))
+    connection.server.said_more.release()
+    connection.hold()

@@ -53,6 +53,9 @@ ENDS_AS: Mapping[str, tuple[str, ...]] = {
         "resets-at-once",
         "resets-in-the-body",
         "switches-protocols",
+        "switches-protocols-and-holds",
+        "interim-answers-alone",
+        "status-of-many-digits",
     ),
     "redirected": ("redirects-slowly", "redirects-to-a-file", "redirects", "redirects-to-metadata", "endless-redirect"),
     "http_status": (
@@ -90,6 +93,8 @@ ENDS_AS: Mapping[str, tuple[str, ...]] = {
     "unsupported_schema": ("schema-of-the-future",),
     "ok": (
         "slow-but-in-time",
+        "resets-when-asked-again",
+        "answers-once-more-unasked",
         "chunked-and-a-length",
         "one-cookie",
         "trailers",
@@ -100,6 +105,7 @@ ENDS_AS: Mapping[str, tuple[str, ...]] = {
         "interim-answer-first",
         "more-than-its-length",
         "huge-integer",
+        "huge-integer-that-python-reads",
         "duplicate-device",
         "duplicate-node",
         "available-above-total",

@@ -18,6 +18,7 @@ from fakes.inventories import OBSERVED_AT, JsonObject, an_inventory
 
 ROUTE = "/api/v1/inventory"
 PATIENCE_S = 10.0  # how long a test waits for something that it knows must happen
+TURNS_TO_SERVE = 10  # of the loop, more than enough from the accepted socket to the task that serves it
 
 
 @dataclass
@@ -124,7 +125,9 @@ class ProviderFleet:
 
     async def _stop(self) -> None:
         self._server.close()
-        await self._drop()
+        for _ in range(TURNS_TO_SERVE):  # who was accepted a moment ago is not among the writers yet
+            await self._drop()
+            await asyncio.sleep(0)
         while self._writers:
             await asyncio.sleep(0)
 

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from botocore.exceptions import ClientError
+
 from chalicelib.items import item_of
 from chalicelib.writes import VERSION_KEY
 from fedcompute.provider import NewProvider, ProviderRecord
@@ -25,6 +27,17 @@ def a_table(client: Any) -> Iterator[str]:
         yield name
     finally:
         client.delete_table(TableName=name)
+
+
+def takes_empty_texts(client: Any, table: str) -> bool:
+    """Whether an attribute may be "", as on AWS; a DynamoDB Local of before May 2020 refuses it."""
+    key = {"pk": {"S": "text"}, "sk": {"S": "empty"}}
+    try:
+        client.put_item(TableName=table, Item={**key, "text": {"S": ""}})
+    except ClientError:
+        return False
+    client.delete_item(TableName=table, Key=key)
+    return True
 
 
 def a_provider(provider_id: str = "provider-a", **fields: Any) -> NewProvider:

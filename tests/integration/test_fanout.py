@@ -110,7 +110,7 @@ class Asked(NamedTuple):
 @pytest.fixture(scope="module")
 def asked() -> Asked:
     policy, errors = RecordingPolicy(), Errors()
-    asking = Asking(a_fanout(policy, connections=128, on_error=errors), Inventories())
+    asking = Asking(a_fanout(policy, connections=2 * len(FAULTS), on_error=errors), Inventories())
     with BadProviders() as bad, ProviderFleet() as fleet:
         fleet.add("healthy")
         records = [
@@ -138,7 +138,7 @@ def test_fault_ends_as_its_outcome(asked: Asked, fault: str) -> None:
 
 
 def test_faults_together_end_within_their_budget(bad: BadProviders) -> None:
-    fanout = a_fanout(connections=128)
+    fanout = a_fanout(connections=2 * len(FAULTS))
     calls = [Call(name, bad.base_url(name), BUDGET_MS) for name in FAULTS]
 
     replies = in_time(BUDGET_MS, lambda: ask(fanout, calls))
@@ -167,6 +167,7 @@ def test_no_fault_of_a_provider_is_an_error_of_the_gateway(asked: Asked) -> None
     ("fault", "nodes", "warning"),
     [
         ("huge-integer", ["good"], "invalid_node"),
+        ("huge-integer-that-python-reads", ["good"], "invalid_node"),
         ("negative-amount", ["good"], "invalid_node"),
         ("duplicate-node", ["good"], "duplicate_node"),
         ("duplicate-device", ["good"], "duplicate_device"),
@@ -200,6 +201,26 @@ def test_bytes_after_an_answer_do_not_reach_the_next_search(bad: BadProviders) -
 
     assert [reply.outcome for reply in replies] == ["ok", "ok"]
     assert replies[0].body == replies[1].body
+
+
+def test_connection_that_is_reset_when_it_is_used_again_costs_no_search_its_answer(bad: BadProviders) -> None:
+    fanout = a_fanout()
+    calls = [Call("resets-when-asked-again", bad.base_url("resets-when-asked-again"), 5000)]
+
+    found = [ask(fanout, calls)["resets-when-asked-again"].outcome for _ in range(4)]
+
+    assert found == ["ok"] * 4
+
+
+def test_answer_that_nobody_asked_for_is_never_taken_for_the_next_ones(bad: BadProviders) -> None:
+    fanout = a_fanout()
+    calls = [Call("answers-once-more-unasked", bad.base_url("answers-once-more-unasked"), 5000)]
+
+    for _ in range(3):
+        reply = ask(fanout, calls)["answers-once-more-unasked"]
+        assert reply.outcome == "ok"
+        assert b"gpu-01" in reply.body
+        assert bad.said_more.acquire(timeout=AMPLE_S)  # it waits in the connection now
 
 
 # What is sent, and what of it is believed

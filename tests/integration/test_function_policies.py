@@ -27,28 +27,28 @@ ACTIONS = {
     "transact_write_items": {"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"},
     "get_parameter": {"ssm:GetParameter"},
     "get_secret_value": {"secretsmanager:GetSecretValue"},
+    "invoke": {"lambda:InvokeFunction"},
 }
-# Calls that need an action which the template gives elsewhere, or not at all yet.
-ELSEWHERE = {"invoke"}
+READS_MASTER_KEY = {"ssm:GetParameter", "secretsmanager:GetSecretValue"}
 WRITTEN_BY_LAMBDA = {"logs:CreateLogStream", "logs:PutLogEvents"}
 
 
-def statements(name: str) -> list[dict[str, Any]]:
+def statements(name: str, role: str = "ApiHandlerRole") -> list[dict[str, Any]]:
     """Every statement of a template's role, whatever its conditions."""
-    role = json.loads((ROOT / "infra" / f"{name}.json").read_text())["Resources"]["ApiHandlerRole"]["Properties"]
-    policies = [one["Fn::If"][1] if "Fn::If" in one else one for one in role["Policies"]]
+    properties = json.loads((ROOT / "infra" / f"{name}.json").read_text())["Resources"][role]["Properties"]
+    policies = [one["Fn::If"][1] if "Fn::If" in one else one for one in properties["Policies"]]
     return [statement for one in policies for statement in one["PolicyDocument"]["Statement"]]
 
 
-def allowed(name: str) -> set[str]:
-    actions = [one["Action"] for one in statements(name)]
+def allowed(name: str, role: str = "ApiHandlerRole") -> set[str]:
+    actions = [one["Action"] for one in statements(name, role)]
     return {action for one in actions for action in ([one] if isinstance(one, str) else one)}
 
 
 def called_in(app: str) -> set[str]:
     """Names of the AWS operations that are called anywhere in an app."""
     found = set()
-    known = ACTIONS.keys() | ELSEWHERE | _all_operations()
+    known = ACTIONS.keys() | _all_operations()
     for file in (ROOT / app / "chalicelib").glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in known:
@@ -65,12 +65,12 @@ def _all_operations() -> set[str]:
 
 class TestGatewaysRole:
     def test_each_call_in_the_code_is_allowed_and_nothing_else(self) -> None:
-        needed = {action for call in called_in("gateway_app") - ELSEWHERE for action in ACTIONS[call]}
+        needed = {action for call in called_in("gateway_app") for action in ACTIONS[call]}
 
         assert needed | WRITTEN_BY_LAMBDA == allowed("gateway")
 
     def test_nothing_is_allowed_on_everything(self) -> None:
-        for one in [*statements("gateway"), *statements("provider")]:
+        for one in [*statements("gateway"), *statements("gateway", "PartRole"), *statements("provider")]:
             resource = json.dumps(one["Resource"])
             assert "*" not in resource, resource
             assert "*" not in json.dumps(one["Action"])
@@ -88,6 +88,22 @@ class TestGatewaysRole:
         KeyStore(registry.table).matching(Presented("none", "nothing"))
 
         assert seen == {action for action in allowed("gateway") if action.startswith("dynamodb:")}
+
+
+class TestRoleOfTheFunctionForParts:
+    def test_it_may_read_the_master_key_and_has_nothing_to_do_with_the_registry_or_with_further_parts(self) -> None:
+        assert allowed("gateway", "PartRole") == WRITTEN_BY_LAMBDA | READS_MASTER_KEY
+
+    def test_the_gateway_may_invoke_it_and_no_other_function(self) -> None:
+        invoking = [one for one in statements("gateway") if one["Action"] == "lambda:InvokeFunction"]
+
+        assert [one["Resource"] for one in invoking] == [{"Fn::GetAtt": ["Part", "Arn"]}]
+
+    def test_both_roles_read_the_same_key(self) -> None:
+        def reading(role: str) -> list[dict[str, Any]]:
+            return [one for one in statements("gateway", role) if READS_MASTER_KEY & {str(one["Action"])}]
+
+        assert reading("PartRole") == reading("ApiHandlerRole")
 
 
 class TestProvidersRole:

@@ -1,11 +1,13 @@
 """The gateway with AUTH=keys and providers that sign: who takes part in a search, and who is `signature_invalid`."""
 
+import json
 import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from fakes.gateway import PROVIDERS, RESOURCES, SEARCH
+from fakes.inventories import a_node, an_inventory
 from fakes.keyed_gateway import KeyedGateway
 from fakes.signing_provider import SigningProvider, mac
 
@@ -193,6 +195,57 @@ def test_revalidation_needs_a_signature_too(keyed, lab, admin, spoil):
 
     assert before == {"provider-a": "signature_invalid"}
     assert outcomes(keyed, admin) == {"provider-a": "not_modified"}
+
+
+def test_confirmation_of_another_version_than_was_asked_for_is_signature_invalid(keyed, lab, admin):
+    take_part(keyed, admin, lab)
+    answer = lab.answer
+    lab.body = json.dumps(an_inventory("provider-a", a_node("changed"))).encode()
+    # What somebody between the two can do: put the tag that is there now into the call.
+    lab.answer = lambda asked: answer({**asked, "if-none-match": lab.etag})
+
+    between = outcomes(keyed, admin)
+    lab.answer = answer
+
+    assert between == {"provider-a": "signature_invalid"}
+    assert outcomes(keyed, admin) == {"provider-a": "ok"}
+
+
+def observed_at(keyed: KeyedGateway, key: str) -> str:
+    """What a search says of the provider's first node."""
+    return str(keyed.ask(key, "POST", SEARCH, BODY).json["candidates"][0]["provenance"]["observed_at"])
+
+
+def dated(text):
+    return lambda headers, body: ({**headers, "X-Observed-At": text}, body)
+
+
+@pytest.mark.parametrize("text", ["2020-01-01T00:00:00Z", "2036-01-01T00:00:00Z", "soon"])
+def test_time_that_is_not_signed_does_not_replace_one_that_is(keyed, lab, admin, text):
+    take_part(keyed, admin, lab)
+    keyed.module.gateway.asking.inventories = Inventories()
+    lab.spoil = dated(text)
+
+    assert observed_at(keyed, admin) == "2026-01-01T00:00:00Z"  # the body's
+
+
+def test_confirmed_inventory_is_no_fresher_than_the_signature_that_confirms_it(keyed, lab, admin):
+    take_part(keyed, admin, lab)
+    now = datetime.now(UTC).replace(microsecond=0)
+    lab.clock = now.timestamp
+    said = {
+        "earlier": now - timedelta(seconds=5),
+        "in the same second": now + timedelta(milliseconds=999),
+        "later": now + timedelta(seconds=1),
+        "in ten years": now + timedelta(days=3650),
+    }
+
+    told = {}
+    for when, time_said in said.items():
+        lab.spoil = dated(time_said.isoformat())
+        told[when] = datetime.fromisoformat(observed_at(keyed, admin))
+
+    assert told == {**said, "later": now, "in ten years": now}
 
 
 def test_replayed_reply_is_signature_invalid(keyed, lab, admin):

@@ -13,6 +13,7 @@ from fedcompute.inventory import Warning  # noqa: A004
 def answer(candidates: int, text: str = "x" * 1000, warnings: int = 0) -> dict[str, Any]:
     told = [Warning(code="odd", message=text)] * warnings
     return {
+        "request": {"limit": 100},
         "candidates": [{"rank": rank + 1, "node": {"name": text}} for rank in range(candidates)],
         "total_candidates": candidates,
         "providers": [ProviderEntry(id="lab", name="Lab", outcome="ok", warnings=told)],
@@ -62,6 +63,16 @@ def test_one_candidate_that_is_larger_than_all_is_left_out() -> None:
 
     assert cut["candidates"] == []
     assert cut["warnings"][0]["code"] == "answer_cut"
+
+
+def test_candidates_that_a_part_of_the_search_could_not_tell_are_told_of() -> None:
+    told = json.loads(fitting({**answer(100), "candidates": answer(40)["candidates"]}))
+    cut = json.loads(fitting({**answer(100), "candidates": answer(40)["candidates"]}, 20_000))
+
+    assert [one["message"].split(" candidates")[0] for one in told["warnings"]] == ["only the best 40 of 100"]
+    kept = len(cut["candidates"])
+    assert [one["message"].split(" candidates")[0] for one in cut["warnings"]] == [f"only the best {kept} of 100"]
+    assert kept < 40
 
 
 def test_limit_leaves_room_for_headers() -> None:

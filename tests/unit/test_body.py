@@ -1,6 +1,7 @@
 """A provider's body: whole and decoded, or an error; however it is cut into pieces, and never past its bound."""
 
 import gzip
+import tracemalloc
 import zlib
 
 import pytest
@@ -99,3 +100,26 @@ def test_second_piece_of_a_bomb_is_decoded_no_further_than_what_is_left() -> Non
 
     assert not body.take(sent[600:])
     assert body._bytes == MOST + 1
+
+
+@pytest.mark.parametrize("size", [(1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 << 20])
+def test_piece_that_becomes_a_large_text_is_read_whole(size: int) -> None:
+    body = Body("gzip", size)
+
+    assert received(body, gzip.compress(b" " * size), 1 << 20) == "ok"
+    assert body.whole() == b" " * size
+
+
+def test_bomb_costs_the_bound_and_not_twice_the_bound() -> None:
+    bound = 8 << 20
+    bomb = gzip.compress(b" " * (2 * bound))
+    body = Body("gzip", bound)
+
+    tracemalloc.start()
+    try:
+        assert not body.take(bomb)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 1.25 * bound

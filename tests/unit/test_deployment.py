@@ -180,16 +180,15 @@ class TestAws:
             aws_account.refuse_what_is_unsafe(door, is_dry=True)
 
     def test_costs_count_what_the_templates_hold(self) -> None:
+        function = {
+            "Environment": {"Variables": {"REGISTRY_TABLE": "t"}},
+            "Architectures": ["x86_64"],
+            "MemorySize": 1024,
+        }
         document = {
             "Resources": {
-                "F": {
-                    "Type": "AWS::Serverless::Function",
-                    "Properties": {
-                        "Environment": {"Variables": {"REGISTRY_TABLE": "t"}},
-                        "Architectures": ["x86_64"],
-                        "MemorySize": 1024,
-                    },
-                },
+                "APIHandler": {"Type": "AWS::Serverless::Function", "Properties": function},
+                "Part": {"Type": "AWS::Serverless::Function", "Properties": function},
                 "A": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"MetricName": "m"}},
             }
         }

@@ -2,31 +2,78 @@
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import msgspec
-from arbitrary import federations, requests
-from factories import node, request
-from fakes.known_federation import a_search, an_asking
+import pytest
+from arbitrary import request_bodies, sound_nodes
+from factories import devices, node, request
+from fakes.known_federation import Having, Lab, a_search, an_asking, found
 from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import structs
 
-from chalicelib.division import done_order
-from fedcompute.inventory import Node
+from chalicelib.division import MOST_AT_ONCE, Division, parts_for
+from chalicelib.invocations import NotSentError
+from chalicelib.orders import Orders, answer_of
+from fedcompute.log import Log
 from fedcompute.request import SearchRequest
+
+IDS = "abcdef"
+IDLE = node(*devices(4))
+TAKEN = node(*devices(4, slots=(0, 1), memory=(0, 40000), compute=(0, 100)), cpu=(0, 64000), memory=(0, 1 << 39))
 
 
 class Function:
     """The function that parts are sent to: the same code, by way of JSON, as Lambda would run it."""
 
-    def __init__(self, having: Mapping[str, Sequence[Node]]) -> None:
-        self._asking = an_asking(having)
-        self.orders: list[dict[str, Any]] = []
+    def __init__(self, having: Having) -> None:
+        self._orders = Orders(an_asking(having), Log("part", "ERROR"), cpu_s=lambda: 0.0)
+        self.got: list[dict[str, Any]] = []
 
-    def __call__(self, payload: bytes, patience_s: float) -> bytes:
+    def __call__(self, payload: bytes) -> bytes:
         order = json.loads(payload)
-        self.orders.append(order)
-        return json.dumps(done_order(order, self._asking)).encode()
+        self.got.append(order)
+        return json.dumps(self._orders.done(order)).encode()
+
+
+@st.composite
+def federations(draw: st.DrawFn) -> dict[str, Lab]:
+    """Up to six providers that have nodes of few kinds, so that ties are common; some are disabled, fail or warn."""
+    chance = dice(draw)
+    kinds = [IDLE, TAKEN, draw(sound_nodes()), draw(sound_nodes())]
+    there = chance.sample(kinds, chance.randint(1, len(kinds)))  # without IDLE it is often busy or infeasible
+    return {
+        name: Lab(
+            [structs.replace(chance.choice(there), name=f"n{at}") for at in range(chance.randint(0, 4))],
+            outcome=chance.choice(["ok"] * 9 + ["timeout"]),
+            warnings=chance.randint(0, 2),
+            enabled=chance.random() < 0.9,
+            labels=chance.choice([{}, {"region": "eu"}]),
+        )
+        for name in IDS[: chance.randint(2, len(IDS))]
+    }
+
+
+@st.composite
+def searches(draw: st.DrawFn) -> SearchRequest:
+    """Requests with small limits and with every way to choose providers."""
+    chance = dice(draw)
+    chosen: dict[str, Any] = {}
+    for way in ("include", "exclude"):
+        if chance.random() < 0.2:
+            chosen[way] = chance.sample([*IDS, "nobody"], 2)
+    if chance.random() < 0.1:
+        chosen["labels"] = {"region": "eu"}
+    limit, explain = chance.choice([1, 3, 5, 20]), chance.random() < 0.8
+    return request(**draw(request_bodies()), limit=limit, explain=explain, providers=chosen)
+
+
+def dice(draw: st.DrawFn) -> Random:
+    """What hypothesis draws is mostly small and alike; here large federations are as likely as small ones."""
+    return Random(draw(st.integers(0, 1 << 32)))
 
 
 def plain(answer: dict[str, Any]) -> Any:
@@ -34,57 +81,103 @@ def plain(answer: dict[str, Any]) -> Any:
     return json.loads(msgspec.json.encode(kept))
 
 
-@settings(max_examples=60)
-@given(federations(), requests)
-def test_divided_search_answers_as_the_whole_one(having: dict[str, list[Node]], wanted: SearchRequest) -> None:
-    whole = a_search(wanted, having)
+@settings(max_examples=250)
+@given(federations(), searches(), st.integers(1, 3), st.sets(st.sampled_from(IDS)))
+def test_divided_search_answers_as_the_whole_one(
+    having: dict[str, Lab], wanted: SearchRequest, providers_each: int, seen: set[str]
+) -> None:
+    def answered(division: Division) -> Any:
+        return plain(found(wanted, having, division, lambda record: record.id in seen).answer)
 
-    divided = a_search(wanted, having, Function(having), providers_each=1)
+    whole = answered(Division(an_asking(having), None, 1000, fail))
+    divided = answered(Division(an_asking(having), Function(having), providers_each, fail))
 
-    assert plain(divided) == plain(whole)
+    assert divided == whole
 
 
-def test_every_provider_is_in_exactly_one_part_and_parts_are_not_divided_again() -> None:
+def fail(error: BaseException, providers: int) -> None:
+    raise AssertionError(f"a part of {providers} was lost") from error
+
+
+def test_every_provider_is_in_exactly_one_part_and_the_log_joins_them() -> None:
     having = {f"lab-{place}": [node(name="n")] for place in range(7)}
     function = Function(having)
 
-    answer = a_search(request(cpu=1), having, function, providers_each=2)
+    searched = found(request(cpu=1), having, Division(an_asking(having), function, 2, fail, "search-1"))
 
-    sent = [record["id"] for order in function.orders for record in order["records"]]
-    assert len(function.orders) == 3
+    sent = [record["id"] for order in function.got for record in order["records"]]
+    assert len(function.got) == 3
     assert len(sent) == len(set(sent)) == 5
-    assert [entry.id for entry in answer["providers"]] == sorted(having)
+    assert [entry.id for entry in searched.answer["providers"]] == sorted(having)
+    assert {order["request_id"] for order in function.got} == {"search-1"}
+    assert searched.log_fields["parts"] == 4
+    assert "parts" in searched.clock.parts_ms
 
 
 def test_small_search_stays_whole() -> None:
     having = {"a": [node()], "b": [node()]}
     function = Function(having)
 
-    a_search(request(cpu=1), having, function, providers_each=2)
+    searched = found(request(cpu=1), having, Division(an_asking(having), function, 2, fail))
 
-    assert function.orders == []
+    assert function.got == []
+    assert searched.log_fields["parts"] == 1
+    assert "parts" not in searched.clock.parts_ms
 
 
-def test_lost_part_is_a_set_of_outcomes_and_the_rest_answers() -> None:
-    having = {"a": [node(name="n")], "b": [node(name="n")]}
-    errors: list[BaseException] = []
+@pytest.mark.parametrize(
+    ("providers", "each", "parts"),
+    [(0, 1000, 1), (1000, 1000, 1), (1001, 1000, 2), (5000, 1000, 5), (5000, 1, MOST_AT_ONCE + 1)],
+)
+def test_number_of_parts_is_bounded(providers: int, each: int, parts: int) -> None:
+    assert parts_for(providers, each) == parts
 
-    def lost(payload: bytes, patience_s: float) -> bytes:
-        raise ConnectionError("gone")
 
-    answer = a_search(request(cpu=1), having, lost, 1, lambda _, error: errors.append(error))
+def gone(_: bytes) -> bytes:
+    raise ConnectionError("gone")
 
-    assert {entry.id: entry.outcome for entry in answer["providers"]} == {"a": "ok", "b": "internal"}
-    assert [found["provenance"]["provider_id"] for found in answer["candidates"]] == ["a"]
-    assert answer["partial"] is True
-    assert [str(error) for error in errors] == ["gone"]
+
+@pytest.mark.parametrize(
+    "invoke",
+    [
+        gone,
+        lambda _: b"\xff{",
+        lambda _: b'{"errorMessage": "no"}',
+        lambda _: json.dumps("{}").encode(),
+        lambda _: json.dumps(answer_of(part_of_nobody())).encode(),
+    ],
+    ids=["gone", "no JSON", "no text", "no part", "a part of nobody"],
+)
+def test_lost_part_is_a_set_of_outcomes_and_the_rest_answers(invoke: Callable[[bytes], bytes]) -> None:
+    having = {name: [node(name="n")] for name in "abcd"}
+    losses: list[int] = []
+
+    answer = a_search(request(cpu=1), having, invoke, 2, lambda _, providers: losses.append(providers))
+
+    outcomes = {"a": "ok", "b": "internal", "c": "ok", "d": "internal"}
+    assert {entry.id: entry.outcome for entry in answer["providers"]} == outcomes
+    assert [one["provenance"]["provider_id"] for one in answer["candidates"]] == ["a", "c"]
+    assert (answer["partial"], answer["feasibility"], answer["total_candidates"]) == (True, "feasible", 2)
+    assert losses == [2]
+
+
+def part_of_nobody() -> Any:
+    return Division(an_asking({}), None, 1, fail).parts(request(cpu=1), [], 0.0, lambda _: True).parts[0]
+
+
+def test_nothing_found_and_a_part_lost_is_unknown_rather_than_infeasible() -> None:
+    having = {"a": [node(cpu=(0, 0))], "b": [node(cpu=(0, 0))]}
+
+    answer = a_search(request(cpu=1), having, gone, 1)
+
+    assert answer["feasibility"] == "unknown"
 
 
 def test_part_that_does_not_come_back_costs_the_deadline_and_no_more() -> None:
     having = {"a": [node(name="n")], "b": [node(name="n")]}
     released = threading.Event()
 
-    def hung(payload: bytes, patience_s: float) -> bytes:
+    def hung(_: bytes) -> bytes:
         released.wait(10)
         return b""
 
@@ -92,13 +185,76 @@ def test_part_that_does_not_come_back_costs_the_deadline_and_no_more() -> None:
     released.set()
 
     assert {entry.id: entry.outcome for entry in answer["providers"]} == {"a": "ok", "b": "deadline_exceeded"}
-    assert [found["provenance"]["provider_id"] for found in answer["candidates"]] == ["a"]
+    assert [one["provenance"]["provider_id"] for one in answer["candidates"]] == ["a"]
 
 
-def test_part_gets_less_time_than_the_whole_so_that_it_can_come_back() -> None:
-    having = {"a": [node()], "b": [node()]}
-    function = Function(having)
+def test_connection_that_had_ended_is_made_anew_once() -> None:
+    having = {"a": [node(name="n")], "b": [node(name="n")]}
+    function, refusals = Function(having), [NotSentError("closed")]
 
-    a_search(request(cpu=1, deadline_ms=5000), having, function, providers_each=1)
+    def once_closed(payload: bytes) -> bytes:
+        if refusals:
+            raise refusals.pop()
+        return function(payload)
 
-    assert 0 < function.orders[0]["budget_ms"] <= 4750
+    again = a_search(request(cpu=1), having, once_closed, 1, fail)
+    refusals[:] = [NotSentError("closed"), NotSentError("closed")]
+    lost = a_search(request(cpu=1), having, once_closed, 1)
+
+    assert [entry.outcome for entry in again["providers"]] == ["ok", "ok"]
+    assert [entry.outcome for entry in lost["providers"]] == ["ok", "internal"]
+
+
+class TestSize:
+    def cut_to(self, largest: int, having: Having) -> Any:
+        """A function whose answers may have so many bytes; Lambda counts them as JSON."""
+        orders = Orders(an_asking(having), Log("part", "ERROR"), cpu_s=lambda: 0.0, largest=largest)
+
+        def invoke(payload: bytes) -> bytes:
+            answer = json.dumps(orders.done(json.loads(payload))).encode()
+            assert len(answer) <= largest
+            return answer
+
+        return invoke
+
+    def federation(self, label: str, warnings: int = 0) -> dict[str, Lab]:
+        free = iter(range(2000, 60_000, 1000))
+        return {
+            name: Lab(
+                [node(name=f"n{at}", cpu=(next(free), 64_000), labels={"note": label}) for at in range(9)],
+                "ok",
+                warnings,
+            )
+            for name in "abcd"
+        }
+
+    @pytest.mark.parametrize("label", ["x" * 400, '"\\' * 200, "é" * 100], ids=["plain", "escapes", "accents"])
+    def test_candidates_of_a_part_that_is_cut_have_no_gaps_and_the_totals_stay(self, label: str) -> None:
+        having = self.federation(label)
+        wanted = request(cpu=1000, limit=30)
+
+        whole = plain(a_search(wanted, having))
+        cut = plain(a_search(wanted, having, self.cut_to(12_000, having), 2, fail))
+
+        told = len(cut["candidates"])
+        assert 4 < told < 30
+        assert cut["candidates"] == whole["candidates"][:told]
+        assert cut | {"candidates": []} == whole | {"candidates": []}
+
+    def test_warnings_go_before_candidates_do_and_each_provider_that_had_some_says_so(self) -> None:
+        having = self.federation("", warnings=100)
+        wanted = request(cpu=1000, limit=30)
+
+        whole = plain(a_search(wanted, having))
+        cut = plain(a_search(wanted, having, self.cut_to(16_000, having), 2, fail))
+
+        assert cut["candidates"] == whole["candidates"]
+        assert [len(one["warnings"]) for one in cut["providers"]] == [100, 1, 100, 1]
+        assert cut["providers"][1]["warnings"][0]["code"] == "answer_cut"
+
+    def test_part_of_which_not_one_candidate_fits_leaves_none_to_tell(self) -> None:
+        having = self.federation("x" * 9000)
+
+        cut = a_search(request(cpu=1000, limit=30), having, self.cut_to(6000, having), 2, fail)
+
+        assert (cut["candidates"], cut["total_candidates"]) == ([], 36)

@@ -116,7 +116,37 @@ class TestTemplates:
         extras = templates.extras(INFRA / "api.json", INFRA / f"{app}.json")
         partial = {name for name, one in extras["Resources"].items() if "Type" not in one}
 
-        assert partial <= templates.OF_CHALICE
+        of_parts = {"Part", "PartRole"} if app == "gateway" else set()
+        assert partial <= templates.OF_CHALICE | of_parts
+
+    def test_function_for_parts_has_all_that_the_handler_has_but_its_own_name(self) -> None:
+        made = self.a_template("gateway")["Resources"]
+        handler, part = (made[name]["Properties"] for name in ("APIHandler", "Part"))
+        variables, others = (one["Environment"]["Variables"] for one in (handler, part))
+
+        assert variables["SEARCH_PART_FUNCTION"] == {"Ref": "Part"}
+        assert others == {name: value for name, value in variables.items() if name != "SEARCH_PART_FUNCTION"}
+        assert {
+            name: handler[name] for name in ("CodeUri", "Layers", "LoggingConfig", "Tracing")
+        }.items() <= part.items()
+
+    def test_no_address_and_nobody_but_the_handlers_role_leads_to_the_function_for_parts(self) -> None:
+        made = self.a_template("gateway")["Resources"]
+        leads = [json.dumps(lead) for lead in ({"Ref": "Part"}, {"Fn::GetAtt": ["Part", "Arn"]})]
+        naming = {name for name, one in made.items() if any(lead in json.dumps(one) for lead in leads)}
+
+        assert naming == {"APIHandler", "ApiHandlerRole", "PartThrottlesAlarm", "PartErrorsAlarm"}
+        assert not {"Events", "FunctionUrlConfig"} & made["Part"]["Properties"].keys()
+
+    def a_template(self, app: str) -> templates.Template:
+        """What infra/ adds, on top of resources that have no more than a type."""
+        made = templates.extras(INFRA / "api.json", INFRA / f"{app}.json")
+        kinds = {"APIHandler": "AWS::Serverless::Function", "Part": "AWS::Serverless::Function"}
+        bare: templates.Template = {name: {"Properties": {}} for name in templates.OF_CHALICE}
+        resources = {
+            name: {"Type": kinds.get(name, "any"), **one} for name, one in {**bare, **made["Resources"]}.items()
+        }
+        return templates.checked({**made, "Resources": resources}, app)
 
     def test_name_that_meets_no_match_is_refused(self) -> None:
         resources = {name: {"Type": "any", "Properties": {}} for name in templates.OF_CHALICE}

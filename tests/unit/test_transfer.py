@@ -7,6 +7,7 @@ import pytest
 
 from chalicelib.addresses import AddressPolicy, Reach
 from chalicelib.calls import Call, Timings
+from chalicelib.curl_words import without_place
 from chalicelib.transfer import MOST_IGNORED_BYTES, Transfer
 
 TLS = (
@@ -60,7 +61,7 @@ def test_times_are_those_of_the_parts_in_milliseconds(seconds: tuple[float, ...]
         *(pycurl.STARTTRANSFER_TIME, pycurl.TOTAL_TIME),
     )
     said = dict(zip(names, seconds, strict=True))
-    transfer.curl = SimpleNamespace(getinfo=said.__getitem__, errstr=lambda: "")  # type: ignore[assignment]
+    transfer.curl = SimpleNamespace(getinfo=lambda what: said.get(what, ""), errstr=lambda: "")  # type: ignore[assignment]
 
     assert transfer.end(pycurl.E_RECV_ERROR).timings == timings
 
@@ -73,3 +74,19 @@ def test_body_that_nobody_wants_is_taken_up_to_a_bound() -> None:
     taken = [transfer._on_body(b"x" * (MOST_IGNORED_BYTES // 2)) for _ in range(3)]
 
     assert taken == [None, None, -1]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("no name matches 'lab.test'", "no name matches 'its host'"),
+        ("no name matches 'LAB.Test.'", "no name matches 'its host'"),
+        ("reset in connection to lab.test:8443", "reset in connection to its host"),
+        ("lab.test:84430", "its host:84430"),
+        ("no match for 10.0.0.7 nor [10.0.0.7]:8443", "no match for its host nor its host"),
+        ("labxtest", "labxtest"),
+    ],
+)
+def test_words_do_not_tell_where_a_provider_is(words: str, told: str) -> None:
+    assert without_place(words, ("lab.test", "10.0.0.7"), 8443) == told
+    assert without_place("as it is", ("", ""), 80) == "as it is"
