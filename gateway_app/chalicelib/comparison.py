@@ -1,40 +1,37 @@
 """What the providers that have answered so far come to: the best nodes that fit, and a tally of the others."""
 
+import heapq
 import time
 from operator import itemgetter
 from threading import Lock
-from typing import NamedTuple
 
+from chalicelib.compared import Compared
 from chalicelib.inventories import Answered
 from fedcompute.demand import Demand
 from fedcompute.explanation import explained
 from fedcompute.feasibility import would_fit_when_idle
 from fedcompute.matching import judge
 from fedcompute.ranking import Fit, best_fit_of, highest_score
-from fedcompute.rejections import Rejections
+from fedcompute.rejections import Bar, Rejections
+from fedcompute.request import SearchRequest
 from fedcompute.survey import Surveyed
+
+# What of a request decides what a node comes to, and how many of them are shown.
+DECISIVE = {"gpu", "cpu", "memory", "tolerations", "strategy", "limit"}
 
 # By score, then provider id, then node name; sorts before another: ranks before it.
 Order = tuple[float, str, str]
 
-
 SLACK = 1e-8  # more than what rounding makes of a score
-
-
-class _Compared(NamedTuple):
-    """One provider's nodes: those that may be shown, how many fit, and the others."""
-
-    fits: list[Fit]
-    total: int
-    rejections: Rejections
 
 
 class Comparison:
     """Grows while others are still being asked; holds on to no node that the answer won't show. Safe under threads."""
 
-    def __init__(self, demand: Demand, limit: int) -> None:
+    def __init__(self, request: SearchRequest, demand: Demand) -> None:
         self._demand = demand
-        self._limit = limit
+        self._limit = request.limit
+        self._asked = request.model_dump_json(include=DECISIVE)
         self._best: list[tuple[Order, Answered, Fit]] = []
         self._lock = Lock()
         self.total = 0  # nodes that fit
@@ -50,44 +47,53 @@ class Comparison:
     def add(self, answered: Answered) -> None:
         """Compare one provider's nodes with the request, and write in its entry how many fit."""
         started = time.perf_counter()
-        assert answered.surveyed is not None
-        one = self._compared(answered.surveyed, answered.record.id)
-        is_busy = not one.total and self._is_busy(answered.surveyed)
+        one = self._remembered(answered)
         answered.entry.candidates = one.total
-        shown = answered._replace(surveyed=None)
+        shown = answered._replace(surveyed=None, known=None)
         ranked = [((-fit.score, answered.record.id, fit.node.name), shown, fit) for fit in one.fits]
         with self._lock:
             self.total += one.total
             self.rejections.merge(one.rejections)
-            self.is_busy = self.is_busy or is_busy
+            self.is_busy = self.is_busy or bool(one.is_busy)
             if ranked:
                 self._best = sorted([*self._best, *ranked], key=itemgetter(0))[: self._limit]
             self.took_s += time.perf_counter() - started
 
-    def _compared(self, surveyed: Surveyed, provider_id: str) -> _Compared:
+    def _remembered(self, answered: Answered) -> Compared:
+        """From the last time where the request and the inventory are the same; else compared now."""
+        assert answered.surveyed is not None
+        known, score_bar, rejections_bar = answered.known, self._score_bar(), self.rejections.bar
+        one = None if known is None else known.compared(self._asked)
+        if one is None or not one.is_enough(score_bar, rejections_bar):
+            one = self._compared(answered.surveyed, answered.record.id, score_bar, rejections_bar)
+        if one.is_busy is None and not (one.total or self.total or self.is_busy):
+            one = one._replace(is_busy=any(would_fit_when_idle(node, self._demand) for node in answered.surveyed.nodes))
+        if known is not None:
+            known.remember(self._asked, one)
+        return one
+
+    def _compared(
+        self, surveyed: Surveyed, provider_id: str, score_bar: float | None, rejections_bar: Bar | None
+    ) -> Compared:
         demand = self._demand
-        bar = self._bar()
         fits: list[Fit] = []
         total = 0
-        rejections = Rejections(self.rejections.bar)
+        rejections = Rejections(rejections_bar)
         for one in surveyed.nodes:
             groups, names = judge(one, demand)
             if not names:
                 total += 1
-                if bar is None or highest_score(one.node, demand) >= bar:
+                if score_bar is None or highest_score(one.node, demand) >= score_bar:
                     fits.append(best_fit_of(one.node, groups, demand))
             elif rejections.add(provider_id, one.node.name, names):
                 rejections.keep(provider_id, one.node.name, explained(one, demand, names))
-        return _Compared(fits, total, rejections)
+        if len(fits) > self._limit:
+            fits = heapq.nsmallest(self._limit, fits, key=lambda fit: (-fit.score, fit.node.name))
+        return Compared(fits, total, rejections, None, score_bar, rejections_bar)
 
-    def _bar(self) -> float | None:
+    def _score_bar(self) -> float | None:
         """A score below which no node is shown any more; None: not known, or not worth a look."""
         best = self._best
         if self._demand.gpu is None or len(best) < self._limit:
             return None
         return best[-1][2].score - SLACK
-
-    def _is_busy(self, surveyed: Surveyed) -> bool:
-        if self.total or self.is_busy:
-            return False
-        return any(would_fit_when_idle(one, self._demand) for one in surveyed.nodes)

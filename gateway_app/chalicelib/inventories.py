@@ -11,12 +11,14 @@ from typing import NamedTuple
 from msgspec import Struct, structs
 
 from chalicelib.calls import ANSWERED, NOT_MODIFIED, OK, Call, Reply
+from chalicelib.compared import Compared
 from fedcompute.inventory import Inventory, Warning  # noqa: A004 (the contract's word)
 from fedcompute.provider import ProviderRecord
 from fedcompute.reading import UnreadableInventoryError, read_surveyed
 from fedcompute.survey import Surveyed
 
 MOST_KEPT_BYTES = 128 << 20  # of bodies; parsed, they take a little over twice that
+MOST_COMPARED = 2  # requests, for each provider
 MOST_SKEW = timedelta(seconds=60)
 
 
@@ -44,6 +46,7 @@ class Answered(NamedTuple):
     surveyed: Surveyed | None = None
     observed_at: datetime | None = None
     source: str = ""  # the inventory's
+    known: "Known | None" = None  # where it was confirmed: what this process knows of it
 
     @property
     def inventory(self) -> Inventory | None:
@@ -58,7 +61,7 @@ class Known:
     memory that is let go at once is used again by the next reply.
     """
 
-    __slots__ = ("_body", "_surveyed", "base_url", "etag", "observed_at", "provider_id", "size")
+    __slots__ = ("_body", "_compared", "_surveyed", "base_url", "etag", "observed_at", "provider_id", "size")
 
     def __init__(self, provider_id: str, base_url: str, etag: str, body: bytes) -> None:
         self.provider_id = provider_id
@@ -68,6 +71,7 @@ class Known:
         self.observed_at: datetime | None = None
         self._body = body
         self._surveyed: Surveyed | None = None
+        self._compared: dict[str, Compared] = {}
 
     @property
     def inventory(self) -> Inventory:
@@ -81,6 +85,15 @@ class Known:
             surveyed = self._surveyed = read_surveyed(self._body, self.provider_id)
             self._body = b""
         return surveyed
+
+    def compared(self, asked: str) -> Compared | None:
+        """What it came to when the same was asked before: who waits for a node asks again and again."""
+        return self._compared.get(asked)
+
+    def remember(self, asked: str, compared: Compared) -> None:
+        """Keep what it comes to, for the few requests that were asked last."""
+        others = [(text, one) for text, one in self._compared.items() if text != asked]
+        self._compared = dict([*others[-(MOST_COMPARED - 1) :], (asked, compared)])
 
 
 class Inventories:
@@ -106,7 +119,7 @@ class Inventories:
 
     def judge(self, record: ProviderRecord, reply: Reply, now: datetime) -> Answered:
         """Read a reply, and keep what it brought. Never raises for anything that a provider sent."""
-        surveyed = None
+        known, surveyed = None, None
         if reply.outcome == OK:
             try:
                 surveyed = read_surveyed(reply.body, record.id)
@@ -115,7 +128,8 @@ class Inventories:
             else:
                 self._keep(record, reply)
         elif reply.outcome == NOT_MODIFIED:
-            surveyed, reply = self._revalidated(record, reply)
+            known, reply = self._revalidated(record, reply)
+            surveyed = None if known is None else known.confirmed()
         entry = ProviderEntry(
             id=record.id,
             name=record.name,
@@ -133,7 +147,7 @@ class Inventories:
         entry.nodes = len(inventory.nodes)
         warnings = [*_skew(observed_at, now), *inventory.warnings]
         entry.warnings = [structs.replace(warning, provider_id=record.id) for warning in warnings]
-        return Answered(record, entry, reply._replace(body=b""), surveyed, observed_at, inventory.source)
+        return Answered(record, entry, reply._replace(body=b""), surveyed, observed_at, inventory.source, known)
 
     def _keep(self, record: ProviderRecord, reply: Reply) -> None:
         with self._lock:
@@ -155,12 +169,12 @@ class Inventories:
         gone = self._kept.pop(provider_id, None)
         self._size -= gone.size if gone is not None else 0
 
-    def _revalidated(self, record: ProviderRecord, reply: Reply) -> tuple[Surveyed | None, Reply]:
+    def _revalidated(self, record: ProviderRecord, reply: Reply) -> tuple[Known | None, Reply]:
         with self._lock:
             kept = self._kept.get(record.id)
             if kept is not None and kept.base_url == record.base_url:
                 self._kept.move_to_end(record.id)
-                return kept.confirmed(), reply._replace(etag=kept.etag)
+                return kept, reply._replace(etag=kept.etag)
         # Another search has dropped it since this one asked: rare, and the next search asks for all of it.
         return None, reply._replace(outcome="internal", message="what it confirmed was no longer held; search again")
 

@@ -33,7 +33,7 @@ def part_of(
 ) -> Part:
     """Ask these providers by `deadline` (monotonic seconds) and compare what they have with the request."""
     demand = Demand(request)
-    comparison = Comparison(demand, request.limit)
+    comparison = Comparison(request, demand)
     answers = asking.ask(records, deadline, comparison.add)
     asked = Asked(request, demand, datetime.now(UTC))
     return Part(
