@@ -1,0 +1,96 @@
+"""What providers come to, in whatever order they answer, and whatever is remembered of earlier searches."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from arbitrary import federations, requests
+from factories import device, devices, node, request
+from fakes.registry_table import a_record
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chalicelib import comparison as comparisons
+from chalicelib.calls import Reply
+from chalicelib.comparison import Comparison
+from chalicelib.inventories import Answered, Known, ProviderEntry
+from fedcompute.demand import Demand
+from fedcompute.inventory import Inventory, Node
+from fedcompute.request import SearchRequest
+
+
+def known_of(having: dict[str, list[Node]]) -> list[Known]:
+    """What a process knows of such providers."""
+    bodies = {name: msgspec.json.encode(Inventory(provider_id=name, nodes=nodes)) for name, nodes in having.items()}
+    return [Known(name, "http://lab.test", '"1"', body) for name, body in bodies.items()]
+
+
+def found(wanted: SearchRequest, knowns: list[Known], *, is_remembered: bool = True) -> dict[str, Any]:
+    """What these providers come to, when they answer in this order."""
+    comparison = Comparison(wanted, Demand(wanted))
+    for known in knowns:
+        name = known.provider_id
+        entry = ProviderEntry(id=name, name=name, outcome="not_modified")
+        memory = known if is_remembered else None
+        comparison.add(Answered(a_record(name), entry, Reply("not_modified"), known.confirmed(), known=memory))
+    return {
+        "best": [(one.record.id, fit.node.name, fit.score, fit.devices) for one, fit in comparison.best],
+        "total": comparison.total,
+        "rejections": comparison.rejections.answer(explain=True),
+        "is_busy": comparison.is_busy and not comparison.total,
+    }
+
+
+@settings(max_examples=60)
+@given(federations(), st.lists(requests, min_size=1, max_size=3), st.integers(1, 3), st.data())
+def test_order_of_answers_and_earlier_searches_change_nothing(
+    having: dict[str, list[Node]], asked: list[SearchRequest], limit: int, data: st.DataObject
+) -> None:
+    knowns = known_of(having)
+    asked = [one.model_copy(update={"limit": limit}) for one in asked]
+    expected = [found(one, knowns, is_remembered=False) for one in asked]
+
+    for _ in range(3):
+        for one, answer in zip(asked, expected, strict=True):
+            assert found(one, data.draw(st.permutations(knowns))) == answer
+
+
+def test_same_request_of_the_same_inventory_is_not_compared_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    knowns = known_of({"a": [node(*devices(2))], "b": [node(cpu=(1, 1))]})
+    wanted = request(gpu={}, cpu=2)
+    first = found(wanted, knowns)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(comparisons, "judge", None)
+        again = found(wanted, knowns)
+
+    assert again == first
+    assert again["total"] == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"gpu": {"count": 2}, "cpu": 2},
+        {"gpu": {}, "cpu": 3},
+        {"gpu": {}, "cpu": 2, "memory": 1},
+        {"gpu": {}, "cpu": 2, "strategy": "spread"},
+        {"gpu": {}, "cpu": 2, "limit": 1},
+        {"gpu": {}, "cpu": 2, "tolerations": [{"operator": "Exists"}]},
+    ],
+)
+def test_another_request_is_compared_for_itself(other: dict[str, Any]) -> None:
+    knowns = known_of({"a": [node(*devices(2), name="n1"), node(device(card="c"), device("2", card="c"), name="n2")]})
+    found(request(gpu={}, cpu=2), knowns)
+
+    assert found(request(**other), knowns) == found(request(**other), knowns, is_remembered=False)
+
+
+def test_of_each_provider_few_requests_are_remembered() -> None:
+    (known,) = known_of({"a": [node()]})
+
+    for amount in range(1, 50):
+        found(request(cpu=amount), [known])
+
+    assert len(known._compared) == 2
+    assert all(known.compared(text) is not None for text in known._compared)
