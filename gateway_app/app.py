@@ -75,7 +75,7 @@ def get_docs(request: Request) -> Response:
         201,
         takes=NewProvider,
         headers=("ETag", "Location"),
-        errors=("not_ready", "provider_exists", "registry_full", "registry_unavailable"),
+        errors=("not_ready", "owner_full", "provider_exists", "registry_full", "registry_unavailable"),
     ),
 )
 def post_provider(request: Request) -> Response:

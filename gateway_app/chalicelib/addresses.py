@@ -142,12 +142,13 @@ def _is_own(base_url: str, own_host: str) -> bool:
 
 
 def _written_plainly(host: str) -> str:
-    """One spelling of an address that has several: localhost, 127.0.0.1 and ::ffff:7f00:1 are the same."""
+    """One spelling of an address that has several; whatever is this machine is 127.0.0.1."""
     host = _without_localhost(host)
     try:
-        return str(_plain(ipaddress.ip_address(host)))
+        address = _plain(ipaddress.ip_address(host))
     except ValueError:  # a name
         return host
+    return "127.0.0.1" if _within(address, LOOPBACK) else str(address)
 
 
 def _without_localhost(host: str) -> str:

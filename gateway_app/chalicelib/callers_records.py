@@ -19,20 +19,33 @@ class CallersRecords:
     """What the provider routes change. Raises, beside what the registry raises: 403 `forbidden`.
 
     With `signing`, which is there under AUTH=keys, no search asks a provider before a check of its address has passed.
+    `most_owned` providers are the most that one owner may have there, so that none can fill the registry for all others;
+    about: requests that are made at once may each have one more.
     """
 
-    def __init__(self, registry: Registry, caller: Caller, signing: Signing | None, log: Log, request_id: str) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        caller: Caller,
+        signing: Signing | None,
+        log: Log,
+        request_id: str,
+        *,
+        most_owned: int,
+    ) -> None:
         self._registry = registry
         self._caller = caller
         self._log = log
         self._request_id = request_id
         self._signing = signing
+        self._most_owned = most_owned
 
     def create(self, new: NewProvider, owner: str | None = None) -> ProviderRecord:
-        """Registers a provider of this caller's. Raises: 409 `registry_full`."""
+        """Registers a provider of this caller's. Raises: 409 `owner_full` and `registry_full`."""
         key_version = 1
         if self._signing is not None:
             self._signing.require_key()
+            self._require_room()
             new = new.model_copy(update={"enabled": False})
             # Not 1: who had this id before, and was removed, would have the key of who has it now.
             key_version = int(datetime.now(UTC).timestamp())
@@ -84,6 +97,13 @@ class CallersRecords:
             return record.model_copy(update={"verified_at": now, "enabled": True})
 
         self.replace(checked.id, confirmed, action="confirm")
+
+    def _require_room(self) -> None:
+        """Returns where one provider more may be this caller's; admins register for everybody."""
+        owned = sum(record.owner == self._caller.principal for record in self._registry.all())
+        if owned >= self._most_owned and not self._caller.may("admin"):
+            detail = f"{self._caller.principal} has {owned} providers, and {self._most_owned} are the most of one owner"
+            raise Problem("owner_full", f"{detail} here (OWNER_PROVIDERS); remove one that is not used.")
 
     def _permitted(self, record: ProviderRecord) -> ProviderRecord:
         if not self._caller.owns(record):

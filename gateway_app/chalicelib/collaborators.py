@@ -116,7 +116,9 @@ class Collaborators:
 
     def records(self, request: Request) -> CallersRecords:
         """The registry, as who makes this request may change it."""
-        return CallersRecords(self.registry, caller_of(request), self.signing, self.log, request_id_of(request))
+        caller, request_id = caller_of(request), request_id_of(request)
+        most = self.settings.owner_providers
+        return CallersRecords(self.registry, caller, self.signing, self.log, request_id, most_owned=most)
 
     def key_shown_with(self, record: ProviderRecord) -> dict[str, str]:
         """What stands beside a new record, this once: the key of its provider, where AUTH=keys."""

@@ -36,6 +36,7 @@ class GatewaySettings(BaseModel):
     master_key: str = Field("", pattern=r"^(file|ssm|secretsmanager):.+$")
     metrics: Literal["on", "off"] = "on"
     key_rate_per_s: int = Field(20, ge=1, le=10000)
+    owner_providers: int = Field(500, ge=1)  # the most that one owner may register where AUTH=keys
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     # AWS's own
     aws_endpoint_url: str = ""

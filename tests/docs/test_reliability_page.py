@@ -21,6 +21,8 @@ def row(name: str) -> str:
     ("name", "told"),
     [
         ("a request's body", f"{documents.LARGEST_BYTES >> 20} MiB"),
+        ("values in a request's body", f"{documents.MOST_VALUES:,}"),
+        ("problems that a 422 lists", str(documents.MOST_TOLD)),
         ("providers in the registry", f"{callers_records.MOST_PROVIDERS:,}"),
         ("a reply's headers", f"{transfer.MOST_HEADER_BYTES >> 10} KiB"),
         ("nodes of an inventory", f"{soundness.MOST_NODES:,}"),

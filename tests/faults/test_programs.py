@@ -1,4 +1,4 @@
-"""What scripts.fault_table and scripts.soak print is as it should be."""
+"""What scripts.fault_table, soak, chaos and registry_faults print is as it should be."""
 
 import pytest
 
@@ -19,3 +19,17 @@ def test_federation_that_misbehaves_is_searched_in_time_and_leaves_nothing_behin
     monkeypatch.setenv("SOAK_MORE", "100")
 
     assert run("soak_program.py") == 0
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_providers_that_fail_by_chance_are_in_every_answer_as_what_their_calls_met(
+    monkeypatch: pytest.MonkeyPatch, seed: str
+) -> None:
+    monkeypatch.setenv("CHAOS_SEED", seed)
+    monkeypatch.setenv("CHAOS_SEARCHES", "50")
+
+    assert run("chaos_program.py") == 0
+
+
+def test_every_route_says_in_time_that_the_registry_is_in_trouble() -> None:
+    assert run("registry_faults_program.py") == 0

@@ -172,7 +172,13 @@ def test_aws_endpoint_and_the_gateway_itself_are_no_providers(cut_off: Gateway, 
 
 
 @pytest.mark.parametrize(
-    "content_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "x"]
+    "content_type",
+    [
+        *("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "x", "*/*", ""),
+        # What the pages of other sites may send unasked is text/plain, whatever follows it.
+        *("text/plain; application/json", "text/plain;application/json", "text/plain, application/json"),
+        *("application/json, text/plain", "application/jsonp", "x/application/json"),
+    ],
 )
 def test_body_of_another_type_is_refused(cut_off: Gateway, content_type: str) -> None:
     answer = cut_off.call("POST", SEARCH, A_SEARCH, {"Content-Type": content_type})
@@ -187,7 +193,8 @@ def test_body_of_no_type_is_refused(cut_off: Gateway) -> None:
 
 
 @pytest.mark.parametrize(
-    "content_type", ["application/json", "application/json; charset=utf-8", "application/merge-patch+json"]
+    "content_type",
+    ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON ;x=y", "application/merge-patch+json"],
 )
 def test_body_of_a_json_type_is_read(cut_off: Gateway, content_type: str) -> None:
     answer = cut_off.call("POST", SEARCH, "{", {"Content-Type": content_type})
@@ -195,7 +202,45 @@ def test_body_of_a_json_type_is_read(cut_off: Gateway, content_type: str) -> Non
     assert code_of(answer) == (400, "malformed_json")
 
 
+# Bodies that ask for more than an answer
+
+
+@pytest.mark.parametrize("values", [9_995, 9_996])
+def test_answer_about_many_mistakes_is_bounded(cut_off: Gateway, values: int) -> None:
+    """Ten thousand values may be looked at: what is wrong with more is not looked for."""
+    answer = cut_off.search(providers={"include": [1] * values})
+
+    if values == 9_995:
+        assert code_of(answer) == (422, "validation_failed")
+        assert answer.problem["detail"] == f"{values} things are wrong with the request; errors has the first 100."
+        assert len(answer.problem["errors"]) == 100
+    else:
+        assert code_of(answer) == (413, "payload_too_large")
+        assert "10000 values" in answer.problem["detail"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"cpu": {"minimum_millicores": 1}, "cpu": {"minimum_millicores": 2}}',
+        '{"cpu": {"minimum_millicores": 1, "minimum_millicores": 1}}',
+        '{"cpu": {"minimum_millicores": 1}, "\\u0063pu": {"minimum_millicores": 2}}',
+    ],
+)
+def test_name_that_stands_twice_in_a_body_is_refused(cut_off: Gateway, body: str) -> None:
+    answer = cut_off.call("POST", SEARCH, body)
+
+    assert code_of(answer) == (400, "malformed_json")
+    assert "stands more than once" in answer.problem["detail"]
+
+
 # Methods and routes
+
+
+def test_answer_to_head_has_no_body(cut_off: Gateway) -> None:
+    answer = cut_off.call("HEAD", "/health")
+
+    assert (answer.status, answer.text) == (405, "")
 
 
 @pytest.mark.parametrize(
@@ -329,7 +374,8 @@ def test_pages_of_the_same_origin_are_answered(cut_off: Gateway, origin: str) ->
 
 
 @pytest.mark.parametrize(
-    "origin", ["http://evil.test", "null", "http://localhost:8081", "http://localhost", "localhost:8080"]
+    "origin",
+    ["http://evil.test", "null", "http://localhost:8081", "http://localhost", "localhost:8080", "x://localhost:8080"],
 )
 def test_pages_of_another_origin_are_refused(cut_off: Gateway, origin: str) -> None:
     answer = cut_off.call("POST", SEARCH, A_SEARCH, {"Host": "localhost:8080", "Origin": origin})

@@ -218,6 +218,27 @@ def test_too_many_calls_of_one_key_are_429_and_another_key_is_free(dynamodb, tab
     assert keyed.ask(calm, "GET", PROVIDERS).status == 200
 
 
+def test_owner_who_has_as_many_providers_as_one_may_have_takes_no_room_from_others(
+    dynamodb, table, tmp_path, monkeypatch
+):
+    keyed = KeyedGateway(monkeypatch, dynamodb, table, tmp_path, OWNER_PROVIDERS="2")
+    greedy, other = keyed.a_key("provider"), keyed.a_key("provider", principal="lab-b")
+    keyed.add(greedy, "a", "http://lab-a.test")
+    keyed.add(keyed.a_key("provider"), "b", "http://lab-a.test")  # another key of the same principal
+
+    refused = keyed.ask(greedy, "POST", PROVIDERS, {"id": "c", "name": "C", "base_url": "http://lab-a.test"})
+    keyed.add(other, "of-another", "http://lab-b.test")
+    of_an_admin = keyed.a_key("admin")
+    keyed.add(of_an_admin, "of-an-admin", "http://lab-a.test")
+    for provider_id in ("a", "b"):
+        keyed.ask(greedy, "DELETE", f"{PROVIDERS}/{provider_id}")
+    keyed.add(greedy, "c", "http://lab-a.test")
+
+    assert (refused.status, refused.problem["code"]) == (409, "owner_full")
+    assert "lab-a has 2 providers" in refused.problem["detail"]
+    assert "OWNER_PROVIDERS" in refused.problem["detail"]
+
+
 def test_record_belongs_to_who_registered_it(keyed):
     mine, theirs = keyed.a_key("provider"), keyed.a_key("provider", principal="lab-b")
     admin = keyed.a_key("admin", principal="root")

@@ -208,6 +208,9 @@ def test_forbidden_address_is_refused_at_connect_time_on_its_port_alone() -> Non
         ("http://[0:0::1]:8080", "[::1]:8080"),
         ("http://[::ffff:127.0.0.1]:8080", "localhost:8080"),
         ("http://[::ffff:7f00:1]:8080", "127.0.0.1:8080"),
+        ("http://[::1]:8080", "localhost:8080"),
+        ("http://127.0.0.2:8080", "localhost:8080"),
+        ("http://lab.localhost:8080", "[::1]:8080"),
     ],
 )
 def test_gateway_is_no_provider_of_its_own(url: str, own_host: str) -> None:

@@ -20,6 +20,36 @@ from fedcompute.provider import (
     merged,
 )
 
+# --- names and labels
+
+
+@pytest.mark.parametrize("text", ["Lab A", "Grünes Labor 実験室", "می‌خواهم", "👩‍💻 lab", "a\u3000b", "<b>"])
+def test_text_of_any_language_is_a_name_and_a_label(text: str) -> None:
+    record = NewProvider(id="a", name=text, base_url="http://lab", labels={text: text})
+
+    assert (record.name, record.labels) == (text, {text: text})
+
+
+@pytest.mark.parametrize(
+    "character",
+    ["\x00", "\n", "\x1b", "\x7f", "\x85", "\x9b", "\xad", "\u200b", "\u200e", "\u2028", "\u202e", "\u2066", "\ufeff"],
+)
+def test_characters_that_act_stand_in_no_name_and_no_label(character: str) -> None:
+    text = f"Lab{character}A"
+    bad = [{"name": text}, {"name": "A", "labels": {text: "v"}}, {"name": "A", "labels": {"k": text}}]
+
+    for fields in bad:
+        with pytest.raises(Problem, match="validation_failed") as refused:
+            parse(NewProvider, json.encode({"id": "a", "base_url": "http://lab", **fields}))
+        assert "turn the direction of writing" in refused.value.errors[0]["message"]
+
+
+@pytest.mark.parametrize("name", ["", " ", "\u3000", "\u200d", "\u200c \u200d"])
+def test_name_has_a_character_that_shows(name: str) -> None:
+    with pytest.raises(Problem, match="validation_failed"):
+        parse(NewProvider, json.encode({"id": "a", "name": name, "base_url": "http://lab"}))
+
+
 # --- base_url
 
 
@@ -60,6 +90,7 @@ def test_plain_url_is_kept_without_a_slash_at_its_end(url: str, plain: str) -> N
         ("http://[fe80::1%25eth0]", "must"),
         ("http://[::1", "must be a URL"),
         ("http://[1.2.3.4]", "must be a URL"),
+        ("http://[v1.lab]", "must name a host"),
         ("http://lab:0", "must be a URL"),
         ("http://lab:65536", "must be a URL"),
         ("http://lab:port", "must be a URL"),
@@ -74,6 +105,8 @@ def test_plain_url_is_kept_without_a_slash_at_its_end(url: str, plain: str) -> N
         ("http://lab/a#b", "no query and no fragment"),
         ("http://lab/../admin", ". or .."),
         ("http://lab/./", ". or .."),
+        ("http://lab/%2e%2E/admin", ". or .."),
+        ("http://lab/.%2e", ". or .."),
         ("http://lab/a b", "plain ASCII"),
         (" http://lab", "plain ASCII"),
         ("http://lab\n", "plain ASCII"),

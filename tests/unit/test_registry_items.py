@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from chalicelib.items import UnreadableItemError, item_of, stored_of
 
-LABELS = st.dictionaries(st.text(min_size=1, max_size=10), st.text(max_size=10), max_size=5)
+SHOWN = st.characters(exclude_categories=("Cc", "Cf", "Cn", "Cs", "Zl", "Zp"))
+LABELS = st.dictionaries(st.text(SHOWN, min_size=1, max_size=10), st.text(SHOWN, max_size=10), max_size=5)
 VALUES = st.one_of(
     st.builds(lambda text: {"S": text}, st.text()),
     st.builds(lambda text: {"N": text}, st.text()),

@@ -1,7 +1,7 @@
 """Provider addresses as people write them: one plain form, so that no two parsers can disagree about the host."""
 
 import re
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 LONGEST = 2048
 INVENTORY_PATH = "/api/v1/inventory"
@@ -26,9 +26,9 @@ def check_base_url(url: str) -> str:
     if parts.query or parts.fragment or "?" in url or "#" in url:
         raise ValueError("must have no query and no fragment")
     host = parts.hostname or ""
-    if not (_IPV6.fullmatch(host) if ":" in host else _HOST.fullmatch(host)):
+    if not (_IPV6.fullmatch(host) if "[" in parts.netloc else _HOST.fullmatch(host)):
         raise ValueError("must name a host")
-    if any(segment in (".", "..") for segment in parts.path.split("/")):
+    if any(unquote(segment) in (".", "..") for segment in parts.path.split("/")):
         raise ValueError("must not have . or .. in its path")
     return url.rstrip("/")
 

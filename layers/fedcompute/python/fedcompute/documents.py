@@ -1,5 +1,7 @@
 """JSON bodies of callers: strict, and every problem told at once with a JSON pointer (RFC 6901)."""
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -10,6 +12,8 @@ from fedcompute.errors import Problem
 from fedcompute.text import clean
 
 LARGEST_BYTES = 1 << 20
+MOST_VALUES = 10_000  # in one body; a megabyte of mistakes would take seconds to find and more than an answer to tell
+MOST_TOLD = 100  # of the mistakes in one body
 
 
 class Document(BaseModel):
@@ -23,26 +27,30 @@ def parse[Model: BaseModel](
 ) -> Model:
     """A body as a model. `whole` finds what no single field can tell: {"pointer", "message"} of each such problem.
 
-    Raises: 400 `malformed_json`, 413 `payload_too_large`, 422 `validation_failed` with every problem.
+    Raises: 400 `malformed_json`, 413 `payload_too_large`, 422 `validation_failed` with every problem, up to MOST_TOLD.
     """
     value = decode(raw)
     errors = list(whole(value)) if whole is not None else []
+    count = len(errors)
     try:
         found = model.model_validate_json(raw)
     except ValidationError as error:
         details = error.errors(include_url=False)
         if details[0]["type"] == "json_invalid":  # what the first parser lets pass: some hundreds of brackets
             raise Problem("malformed_json", f"The body can't be read: {clean(details[0]['msg'])}.") from error
-        errors = [_described(detail, model) for detail in details] + errors
+        errors = [_described(detail, model) for detail in details[:MOST_TOLD]] + errors
+        count += len(details)
     if errors:
-        raise invalid(errors)
+        raise invalid(errors, count)
     return found
 
 
-def invalid(errors: Sequence[dict[str, str]]) -> Problem:
-    """422 `validation_failed` with its list of problems."""
-    count = "One thing is" if len(errors) == 1 else f"{len(errors)} things are"
-    return Problem("validation_failed", f"{count} wrong with the request; see errors.", errors=errors)
+def invalid(errors: Sequence[dict[str, str]], count: int = 0) -> Problem:
+    """422 `validation_failed` with its list of problems; `count`: how many there are, where more than are listed."""
+    count = max(count, len(errors))
+    words = "One thing is" if count == 1 else f"{count} things are"
+    where = "see errors" if count <= MOST_TOLD else f"errors has the first {MOST_TOLD}"
+    return Problem("validation_failed", f"{words} wrong with the request; {where}.", errors=errors[:MOST_TOLD])
 
 
 def decode(raw: bytes) -> Any:
@@ -52,11 +60,38 @@ def decode(raw: bytes) -> Any:
     if not raw.strip():
         raise Problem("malformed_json", "The body is empty; send a JSON object.")
     try:
-        return msgspec.json.decode(raw)
+        value = msgspec.json.decode(raw)
+        _check_number_of_values(value)
+        _check_names(raw)
     except RecursionError as error:
         raise Problem("malformed_json", "The body is nested too deeply.") from error
     except (msgspec.DecodeError, UnicodeError) as error:
         raise Problem("malformed_json", f"The body is not JSON: {clean(str(error))}.") from error
+    return value
+
+
+def _check_number_of_values(value: Any) -> None:
+    left, count = [value], 0
+    while left:
+        one = left.pop()
+        count += 1
+        if count + len(left) > MOST_VALUES:
+            raise Problem("payload_too_large", f"The body holds more than {MOST_VALUES} values.")
+        if isinstance(one, dict):
+            left.extend(one.values())
+        elif isinstance(one, list):
+            left.extend(one)
+
+
+def _check_names(raw: bytes) -> None:
+    """A name that stands twice in one object is no slip to guess at: who reads the first and who the last?"""
+
+    def check(pairs: list[tuple[str, Any]]) -> None:
+        if len({name for name, _ in pairs}) != len(pairs):
+            twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+            raise Problem("malformed_json", f"{clean(twice, 80)!r} stands more than once in one object of the body.")
+
+    json.loads(raw, object_pairs_hook=check, parse_int=len, parse_float=len)
 
 
 def pointer(path: Sequence[str | int]) -> str:

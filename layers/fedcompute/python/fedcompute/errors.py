@@ -14,6 +14,7 @@ STATUS: Mapping[str, int] = {
     "not_found": 404,
     "provider_not_found": 404,
     "method_not_allowed": 405,
+    "owner_full": 409,
     "provider_exists": 409,
     "registry_full": 409,
     "version_conflict": 412,

@@ -26,7 +26,7 @@ def own_hosts_only(allowed_hosts: tuple[str, ...]) -> Callable[[Asked, str], Non
         if host and _without_port(host) not in known and host not in known:
             raise Problem("foreign_host", "This app is open to its own machine only; name the host in ALLOWED_HOSTS.")
         origin = request.headers.get("origin", "").lower()
-        if origin and origin.partition("://")[2] != host:
+        if origin and origin not in (f"http://{host}", f"https://{host}"):
             raise Problem("foreign_origin", "Pages of another origin may not call this app.")
 
     return check

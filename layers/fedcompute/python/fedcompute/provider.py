@@ -13,7 +13,11 @@ from fedcompute.documents import Document
 
 ID_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$"
 
-NAME_PATTERN = r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"
+# Characters that act and do not show: control characters, line separators, those that turn the direction of writing,
+# and those of no width but the two that join letters and emoji.
+_ACTING = r"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+TEXT_PATTERN = rf"^[^{_ACTING}]*$"
+NAME_PATTERN = rf"^[^{_ACTING}]*[^\s\u200c\u200d{_ACTING}][^{_ACTING}]*$"
 
 
 def _matching(pattern: str, words: str) -> AfterValidator:
@@ -35,7 +39,10 @@ ProviderId = Annotated[
 Name = Annotated[
     str,
     StringConstraints(min_length=1, max_length=128),
-    _matching(NAME_PATTERN, "must have a character that shows, and no control characters"),
+    _matching(
+        NAME_PATTERN,
+        "must have a character that shows, no control characters, and none that turn the direction of writing",
+    ),
     Field(json_schema_extra={"pattern": NAME_PATTERN}),
 ]
 BaseUrl = Annotated[
@@ -44,10 +51,11 @@ BaseUrl = Annotated[
     Field(json_schema_extra={"pattern": r"^https?://[^/?#@\s\\]+(/[^?#\s\\]*)?$", "maxLength": LONGEST}),
 ]
 TimeoutMs = Annotated[int, Field(ge=100, le=20000)]
-LabelText = Annotated[str, StringConstraints(max_length=253)]
-Labels = Annotated[
-    dict[Annotated[str, StringConstraints(min_length=1, max_length=317)], LabelText], Field(max_length=64)
-]
+_plain = _matching(TEXT_PATTERN, "must have no control characters, and none that turn the direction of writing")
+_PLAIN_TEXT = Field(json_schema_extra={"pattern": TEXT_PATTERN})
+LabelKey = Annotated[str, StringConstraints(min_length=1, max_length=317), _plain]
+LabelText = Annotated[str, StringConstraints(max_length=253), _plain, _PLAIN_TEXT]
+Labels = Annotated[dict[LabelKey, LabelText], Field(max_length=64)]
 
 
 def _check_instant(text: str) -> str:

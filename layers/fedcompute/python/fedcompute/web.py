@@ -96,6 +96,8 @@ class Web:
         request_id = request_id_of(request)
         response = self._as_problem(get_response(request), request, request_id)
         response.headers["X-Request-Id"] = request_id
+        if request.method == "HEAD":
+            response.body = ""  # whoever asks so takes what follows the headers for the next answer
         self.done(request, response)
         self._log().write(
             "ERROR" if response.status_code >= 500 else "INFO",
@@ -182,9 +184,14 @@ def raw_body(request: Request) -> bytes:
     except UnicodeError as error:  # an event may hold half of a surrogate pair
         raise Problem("malformed_json", "The body is not Unicode text.") from error
     raw = body.encode() if isinstance(body, str) else body
-    if raw and "content-type" not in request.headers:
+    if raw and _media_type(request) not in JSON_TYPES:
         raise Problem("unsupported_media_type", f"Send the body with Content-Type: {JSON}.")
     return raw
+
+
+def _media_type(request: Request) -> str:
+    """What the body is said to be. Chalice finds application/json in "text/plain; application/json" too, which any page may send."""
+    return str(request.headers.get("content-type", "")).partition(";")[0].strip().lower()
 
 
 def _words_for(response: Response, request: Request) -> str:
