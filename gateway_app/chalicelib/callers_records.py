@@ -1,6 +1,6 @@
 """The registry as one caller may change it: his own records, each change in the log, addresses confirmed under keys."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -45,11 +45,10 @@ class CallersRecords:
         key_version = 1
         if self._signing is not None:
             self._signing.require_key()
-            self._require_room()
             new = new.model_copy(update={"enabled": False})
             # Not 1: who had this id before, and was removed, would have the key of who has it now.
             key_version = int(datetime.now(UTC).timestamp())
-        record = self._registry.create(new, owner or self._caller.principal, key_version, most=MOST_PROVIDERS)
+        record = self._registry.create(new, owner or self._caller.principal, key_version, admit=self._admit)
         self._audit("register", record.id, None, record.version)
         return record
 
@@ -98,10 +97,14 @@ class CallersRecords:
 
         self.replace(checked.id, confirmed, action="confirm")
 
-    def _require_room(self) -> None:
-        """Returns where one provider more may be this caller's; admins register for everybody."""
-        owned = sum(record.owner == self._caller.principal for record in self._registry.all())
-        if owned >= self._most_owned and not self._caller.may("admin"):
+    def _admit(self, records: Sequence[ProviderRecord]) -> None:
+        """Returns where there is room for one more, and under keys for one more of this caller's; admins register for all."""
+        if len(records) >= MOST_PROVIDERS:
+            raise Problem(
+                "registry_full", f"There are {MOST_PROVIDERS} providers already; remove one that is not used."
+            )
+        owned = sum(record.owner == self._caller.principal for record in records)
+        if self._signing is not None and owned >= self._most_owned and not self._caller.may("admin"):
             detail = f"{self._caller.principal} has {owned} providers, and {self._most_owned} are the most of one owner"
             raise Problem("owner_full", f"{detail} here (OWNER_PROVIDERS); remove one that is not used.")
 

@@ -21,11 +21,13 @@ from fedcompute.provider import NewProvider, ProviderRecord, is_provider_id
 from fedcompute.text import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from mypy_boto3_dynamodb.client import DynamoDBClient
 
     from chalicelib.attempts import Attempts
+
+type Admit = Callable[[Sequence[ProviderRecord]], None]  # is told of all records, and raises where one more is too many
 
 _REAL = Pacing()
 _LOST_RACES = "Others keep changing this record; try again."
@@ -60,12 +62,12 @@ class Registry:
         return self._table
 
     def create(
-        self, new: NewProvider, owner: str | None = None, key_version: int = 1, *, most: int | None = None
+        self, new: NewProvider, owner: str | None = None, key_version: int = 1, *, admit: Admit | None = None
     ) -> ProviderRecord:
-        """Registers a provider, at version 1. Raises: 409 `provider_exists`; `registry_full` where there are `most`."""
+        """Registers a provider, at version 1. Raises: 409 `provider_exists`, and what `admit` raises."""
         attempts = self._table.attempts()
-        if most is not None and len(self._snapshot.records(attempts)) >= most:
-            raise Problem("registry_full", f"There are {most} providers already; remove one that is not used.")
+        if admit is not None:
+            admit(self._snapshot.records(attempts))
         now, write_id = self._timestamp(), str(uuid.uuid4())
         record = ProviderRecord(
             **new.model_dump(), owner=owner, key_version=key_version, version=1, created_at=now, updated_at=now

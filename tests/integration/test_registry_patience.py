@@ -1,5 +1,6 @@
 """What a request asks of the registry has one bound, however many calls it takes."""
 
+from collections.abc import Sequence
 from itertools import repeat
 from typing import Any
 
@@ -13,6 +14,7 @@ from chalicelib.attempts import LONGEST_CALL_S
 from chalicelib.dynamodb import READ_TIMEOUT_S
 from chalicelib.registry import Registry
 from fedcompute.errors import Problem
+from fedcompute.provider import ProviderRecord
 
 
 @pytest.mark.parametrize("takes_s", [0.5, 1.1, 1.6, 2.4])
@@ -35,16 +37,19 @@ def test_registering_where_the_list_is_read_first_ends_within_the_bound(
     registry = Registry(lambda: scripted, table, pacing=time.pacing)
 
     with pytest.raises(Problem, match="registry_unavailable"):
-        registry.create(a_provider(), most=100)
+        registry.create(a_provider(), admit=lambda _: None)
 
     assert time.now_s < LONGEST_CALL_S
 
 
-def test_registry_that_has_as_many_as_it_may_takes_no_more(dynamodb: Any, table: str) -> None:
+def test_record_that_is_not_admitted_is_not_made(dynamodb: Any, table: str) -> None:
     registry = Registry(lambda: dynamodb, table)
-    registry.create(a_provider("a"), most=1)
+    registry.create(a_provider("a"))
 
-    with pytest.raises(Problem, match="registry_full"):
-        registry.create(a_provider("b"), most=1)
+    def refuse(records: Sequence[ProviderRecord]) -> None:
+        raise Problem("registry_full", f"{[record.id for record in records]}")
+
+    with pytest.raises(Problem, match="registry_full: \\['a'\\]"):
+        registry.create(a_provider("b"), admit=refuse)
 
     assert [record.id for record in registry.all()] == ["a"]
