@@ -1,5 +1,6 @@
 """The commands of scripts.keys. A key is printed once, when it is made; the table holds only its hash."""
 
+import getpass
 import json
 import os
 from dataclasses import asdict, replace
@@ -14,7 +15,9 @@ from chalicelib.master_key import MasterKey
 from chalicelib.registry import Registry
 from chalicelib.signing import Signing
 from fedcompute.errors import Problem
+from fedcompute.log import Log
 from fedcompute.provider import ProviderRecord
+from fedcompute.text import clean
 from scripts.key_table import TARGETS, KeyTable, client_of
 from scripts.terminal import Failure, console, errors
 
@@ -60,6 +63,7 @@ def create(obj: dict[str, Any], principal: str, roles: tuple[str, ...], days: in
     chosen = tuple(role for role in ROLES if role in roles)
     key = Key(new_id(), digest_of(secret), principal, chosen, created_at=_text(now), expires_at=expires_at)
     obj["keys"].add(key)
+    _audit("create", key)
     _show_secret(obj, key, text_of(key.key_id, secret))
 
 
@@ -90,6 +94,7 @@ def rotate(obj: dict[str, Any], key_id: str) -> None:
     """
     secret, now = new_secret(), _text(datetime.now(UTC))
     key = obj["keys"].change(key_id, lambda old: replace(old, digest=digest_of(secret), rotated_at=now))
+    _audit("rotate", key)
     _show_secret(obj, key, text_of(key_id, secret))
 
 
@@ -100,6 +105,7 @@ def revoke(obj: dict[str, Any], key_id: str) -> None:
     """End a key for good; it stops within 30 s."""
     now = _text(datetime.now(UTC))
     key = obj["keys"].change(key_id, lambda old: replace(old, disabled=True, revoked_at=now))
+    _audit("revoke", key)
     _tell(obj, _public(key), f"The key {key_id} of {key.principal} is revoked.")
 
 
@@ -121,9 +127,24 @@ def rotate_provider(obj: dict[str, Any], provider_id: str, master_key: str, over
         return record.model_copy(update={"key_version": record.key_version + 1, "old_key_until": until})
 
     record = obj["registry"].replace(provider_id, next_key)
+    versions = {"version_from": record.version - 1, "version_to": record.version, "key_version": record.key_version}
+    _write_audit("rotate-provider", provider_id=record.id, **versions, old_key_until=until)
     row = {"provider_id": record.id, "key_version": record.key_version, "old_key_until": until}
     told = f"The key of {record.id}, shown this once; the old one counts until {until or 'now'}:"
     _tell(obj, {**row, "key": signing.key_of(record)}, told, signing.key_of(record))
+
+
+def _audit(action: str, key: Key) -> None:
+    _write_audit(action, key_id=key.key_id, principal=key.principal, roles=key.roles, expires_at=key.expires_at)
+
+
+def _write_audit(action: str, **what: Any) -> None:
+    """A line like the gateway's own, on stderr: who changed what. No secret and no hash stands in it."""
+    try:
+        operator = clean(getpass.getuser(), 64)
+    except (KeyError, OSError):  # a container's user may have no name
+        operator = str(os.getuid())
+    Log("keys").write("INFO", "audit", operator=operator, action=action, **what)
 
 
 def _show_secret(obj: dict[str, Any], key: Key, text: str) -> None:

@@ -99,6 +99,37 @@ def test_revoked_key_is_refused_and_stays_so(keyed, run):
     assert (again.exit_code, "was revoked" in again.output) == (1, True)
 
 
+def audited(result: Result) -> list[Any]:
+    lines = [json.loads(line) for line in result.stderr.splitlines() if line.startswith('{"time"')]
+    return [line for line in lines if line["event"] == "audit"]
+
+
+def test_each_change_leaves_a_line_that_says_who_did_what_and_holds_no_secret(keyed, run, tmp_path, monkeypatch):
+    monkeypatch.setenv("LOGNAME", "alice")
+    keyed.module.gateway.registry.create(a_provider(), "lab-a")
+    created = run("create", "--principal", "lab-a", "--role", "search")
+    key_id = json.loads(created.stdout)["key_id"]
+    results = [
+        created,
+        run("rotate", key_id),
+        run("revoke", key_id),
+        run("rotate-provider", "provider-a", "--master-key", f"file:{tmp_path}/master.key", "--overlap-hours", "0"),
+    ]
+
+    lines = [line for result in results for line in audited(result)]
+
+    assert [line["action"] for line in lines] == ["create", "rotate", "revoke", "rotate-provider"]
+    assert {line["operator"] for line in lines} == {"alice"}
+    assert {(line["key_id"], line["principal"], *line["roles"]) for line in lines[:3]} == {(key_id, "lab-a", "search")}
+    assert (lines[3]["provider_id"], lines[3]["version_from"], lines[3]["version_to"]) == ("provider-a", 1, 2)
+    shown = [json.loads(result.stdout) for result in results]
+    assert not any(one["key"][-20:] in result.stderr for one in shown if "key" in one for result in results)
+
+
+def test_what_changes_nothing_leaves_no_line(run):
+    assert audited(run("list")) == audited(run("revoke", "nobody")) == []
+
+
 def test_next_key_of_a_provider_is_the_one_that_the_gateway_signs_with(keyed, run, tmp_path):
     registry = keyed.module.gateway.registry
     registry.all()
