@@ -11,6 +11,9 @@ FULL_VCPU_MB = 1769  # a Lambda of this size has one vCPU (AWS documentation); a
 CONNECTIONS = 384  # of FANOUT_CONNECTIONS, for one search at a time
 REGISTRY_MS = 5.0  # modelled: one consistent read of DynamoDB in the same region
 INVOCATION_MS = 25.0  # modelled: sending a part to another warm invocation and getting it back
+SENT_MS = 0.03  # measured by scripts.bench_parts: CPU of sending a provider elsewhere and of reading what came back
+PROVIDERS_EACH = 1000  # SEARCH_PART_PROVIDERS, by default
+MOST_PARTS = 17  # of one search, this invocation's own included
 READ_UNITS = 1.0  # of one search: the version item; the list itself is kept
 
 # us-east-1 list prices of November 2026, in dollars: AWS Lambda x86, API Gateway REST, DynamoDB on demand.
@@ -59,8 +62,9 @@ def cost(case: Case, constants: Constants) -> Cost:
     cpu_ms = constants.search + constants.provider * providers + constants.node * providers * case.nodes
     share = min(1.0, case.memory_mb / FULL_VCPU_MB)
     waves = -(-providers // CONNECTIONS)
-    part_ms = waves * case.latency_ms + cpu_ms / share
     others = case.parts - 1
+    sent_ms = SENT_MS * providers if others else 0.0
+    part_ms = waves * case.latency_ms + (cpu_ms + sent_ms) / share
     wall_ms = REGISTRY_MS + part_ms + (INVOCATION_MS if others else 0.0)
     gb_seconds = case.memory_mb / 1024 * (wall_ms + others * part_ms) / 1000
     dollars = (
@@ -69,7 +73,12 @@ def cost(case: Case, constants: Constants) -> Cost:
         + MILLION_API_CALLS
         + READ_UNITS * MILLION_READ_UNITS
     )
-    return Cost(wall_ms, cpu_ms * case.parts, gb_seconds, dollars)
+    return Cost(wall_ms, cpu_ms * case.parts + sent_ms * others, gb_seconds, dollars)
+
+
+def parts_of(providers: int, providers_each: int = PROVIDERS_EACH) -> int:
+    """Into how many parts a deployed gateway divides a search of so many providers; 1: it does not."""
+    return max(1, min(-(-providers // providers_each), MOST_PARTS))
 
 
 def fitted(measured: Sequence[tuple[int, int, float]]) -> Constants:

@@ -1,6 +1,6 @@
 """What would a search cost? Time, GB-seconds and dollars, from constants measured on this code, against alternatives.
 
-python -m scripts.simulate --providers 1000 --nodes 10 --rate 2 --memory 1769 [--latency 50] [--output json]
+python -m scripts.simulate --providers 2000 --nodes 10 --rate 2 --memory 1769 [--latency 50] [--each 500] [--output json]
 python -m scripts.simulate --calibrate   measures the constants anew on this machine (minutes) and keeps them
 
 The constants stand in scripts/cost_constants.json: CPU of a search, of each provider and of each node, once where nothing
@@ -15,12 +15,12 @@ import click
 from rich.table import Table
 
 from scripts.bench import measure
-from scripts.cost_model import Case, Constants, Cost, cost, fitted
+from scripts.cost_model import PROVIDERS_EACH, Case, Constants, Cost, cost, fitted, parts_of
 from scripts.terminal import console
 
 CONSTANTS = Path(__file__).with_name("cost_constants.json")
 SHAPES = ("3x4x8", "30x20x8", "100x20x8", "300x5x8")
-PARTS = (1, 4)
+ALTERNATIVE = 4  # parts, to compare with where a deployed gateway does not divide
 
 
 @click.command(help=__doc__)
@@ -29,24 +29,32 @@ PARTS = (1, 4)
 @click.option("--latency", default=50.0, show_default=True, help="ms until the slowest provider answers")
 @click.option("--rate", default=1.0, show_default=True, help="searches a second")
 @click.option("--memory", default=1769, show_default=True, type=click.IntRange(128, 10240), help="MB of the function")
+@click.option("--each", default=PROVIDERS_EACH, show_default=True, type=click.IntRange(1), help="SEARCH_PART_PROVIDERS")
 @click.option("--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @click.option("--calibrate", is_flag=True)
-def main(*, calibrate: bool, output: str, rate: float, **asked: float) -> None:
+def main(*, calibrate: bool, output: str, rate: float, each: int, **asked: float) -> None:
     """Runs the command."""
     if calibrate:
         CONSTANTS.write_text(json.dumps(_calibrated(), indent=2) + "\n")
         console.print(f"Constants written to {CONSTANTS.name}.", markup=False)
         return
     case = Case(int(asked["providers"]), int(asked["nodes"]), asked["latency"], int(asked["memory"]))
+    deployed = parts_of(case.providers, each)
     found = {}
     for way, constants in _constants().items():
-        for parts in PARTS:
-            name = f"{way}, {'whole' if parts == 1 else f'in {parts} parts'}"
-            found[name] = cost(case._replace(parts=min(parts, case.providers)), constants)
+        for parts in sorted({1, deployed if deployed > 1 else min(ALTERNATIVE, case.providers)}):
+            name = f"{way}, {_described(parts)}"
+            found[name] = cost(case._replace(parts=parts), constants)
     if output == "json":
         click.echo(json.dumps({name: one._asdict() for name, one in found.items()}, indent=2))
     else:
         console.print(_table(case, found, rate))
+        divides = f"A gateway with SEARCH_PART_PROVIDERS={each} asks so many providers {_described(deployed)}."
+        console.print(divides, markup=False)
+
+
+def _described(parts: int) -> str:
+    return "whole" if parts == 1 else f"in {parts} parts"
 
 
 def _constants() -> dict[str, Constants]:

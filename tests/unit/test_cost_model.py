@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.cost_model import Case, Constants, cost, fitted
+from chalicelib.division import MOST_AT_ONCE, parts_for
+from chalicelib.gateway_settings import GatewaySettings
+from scripts.cost_model import MOST_PARTS, PROVIDERS_EACH, Case, Constants, cost, fitted, parts_of
 
 MEASURED = Constants(search=2.0, provider=0.1, node=0.01)
 
@@ -41,6 +43,23 @@ def test_parts_share_the_time_and_add_up_in_money() -> None:
     assert divided.wall_ms < whole.wall_ms
     assert divided.gb_seconds > 0
     assert divided.dollars > whole.dollars - 1e6 * whole.gb_seconds * 0.0000166667  # never below what calls alone cost
+
+
+def test_what_is_sent_to_others_costs_cpu_too() -> None:
+    # 1000 providers of 0.1 ms each in 4 parts: 250 stay, and of each of the 750 that are sent 0.03 ms are spent on the way.
+    divided = cost(Case(1000, 0, 0, 1769, parts=4), Constants(search=0, provider=0.1, node=0))
+
+    assert divided.cpu_ms == pytest.approx(1000 * 0.1 + 750 * 0.03)
+
+
+@given(st.integers(1, 6000), st.integers(1, 2000))
+def test_searches_are_divided_in_the_model_as_they_are_by_the_gateway(providers: int, each: int) -> None:
+    assert parts_of(providers, each) == parts_for(providers, each)
+
+
+def test_models_defaults_are_the_gateways() -> None:
+    assert GatewaySettings.model_fields["search_part_providers"].default == PROVIDERS_EACH
+    assert MOST_PARTS == MOST_AT_ONCE + 1
 
 
 @given(
