@@ -1,4 +1,4 @@
-"""What scripts.fault_table, soak, chaos and registry_faults print is as it should be."""
+"""What scripts.fault_table, soak, chaos, registry_faults and freeze print is as it should be."""
 
 import pytest
 
@@ -33,3 +33,12 @@ def test_providers_that_fail_by_chance_are_in_every_answer_as_what_their_calls_m
 
 def test_every_route_says_in_time_that_the_registry_is_in_trouble() -> None:
     assert run("registry_faults_program.py") == 0
+
+
+def test_gateway_that_was_stopped_finds_everybody_although_all_connections_were_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FREEZE_CYCLES", "10")
+    monkeypatch.setenv("FREEZE_S", "0.2")
+
+    assert run("freeze_program.py") == 0
