@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from chalicelib.answer_size import LARGEST_BYTES, escaped
+from chalicelib.answer_size import LARGEST_BYTES, MOST_GROWTH, escaped
 from chalicelib.asking import Asking
 from chalicelib.collector import collector_off
 from chalicelib.inventories import ProviderEntry
@@ -109,7 +109,7 @@ def answer_of(part: Part, largest: int = LARGEST_BYTES) -> str:
     If candidates would be left no more than half of that, all warnings go first, and a warning of each provider says so.
     """
     body = msgspec.json.encode(part)
-    if escaped(body) <= largest:
+    if len(body) * MOST_GROWTH <= largest or escaped(body) <= largest:
         return body.decode()
     rest = structs.replace(part, candidates=[])
     taken = escaped(msgspec.json.encode(rest))
