@@ -20,6 +20,8 @@ LEAST_BUDGET_MS = 1
 LONGEST_WAIT_S = 1.0
 GRACE_S = 0.05  # past the deadline, for replies that came in time and were not yet read
 SPARE_HANDLES = 64
+FIRST_PACE = 40e6  # bytes of a reply read and compared in a second, until it is known
+TELLING_BYTES = 256 << 10  # of a reply whose reading tells the pace
 PATIENT_ROUNDS = 8  # how often busy sockets may go before a reply that waits to be read
 
 _MASKS = {
@@ -40,6 +42,7 @@ class Lane:
         self._selector = selectors.DefaultSelector()
         self._resting = Resting()
         self._timer_at: float | None = None
+        self._pace = FIRST_PACE
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, connections)
         self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, connections)
@@ -66,19 +69,27 @@ class Lane:
                 rounds += 1
                 if ended and (not is_busy or rounds >= PATIENT_ROUNDS):
                     rounds = 0
-                    deliver(*ended.popleft())
+                    self._hand_over(*ended.popleft(), deadline, deliver)
         finally:
             for curl in active:
                 self._multi.remove_handle(curl)
         for call, reply in ended:
-            is_late = time.monotonic() > deadline + GRACE_S
-            deliver(
-                call, Reply("deadline_exceeded", "answered too late to be read", reply.took_ms) if is_late else reply
-            )
+            self._hand_over(call, reply, deadline, deliver)
         for call, transfer in active.values():
             deliver(call, transfer.too_late())
         for call in turns.left():
             deliver(call, Reply("deadline_exceeded", "still waiting for its turn at the search's deadline"))
+
+    def _hand_over(self, call: Call, reply: Reply, deadline: float, deliver: Deliver) -> None:
+        """Deliver a reply, if it can be read in time: reading is not interrupted once it has begun."""
+        began = time.monotonic()
+        if began + len(reply.body) / self._pace > deadline + GRACE_S:
+            deliver(call, Reply("deadline_exceeded", "answered too late to be read", reply.took_ms))
+            self._pace = min(FIRST_PACE, 2 * self._pace)  # one slow moment must not keep large replies out for ever
+            return
+        deliver(call, reply)
+        if len(reply.body) >= TELLING_BYTES:
+            self._pace = len(reply.body) / max(time.monotonic() - began, 1e-6)
 
     def close(self) -> None:
         """Close all connections. Never inside a search: libcurl waits here for resolvers that still run."""

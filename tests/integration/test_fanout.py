@@ -13,11 +13,12 @@ import pytest
 from fakes.bad_providers import FAULTS, BadProviders, Listener
 from fakes.certificates import certificate_for, server_side
 from fakes.fault_outcomes import OUTCOME_OF, SLOW
+from fakes.inventories import a_node
 from fakes.patience import in_time
 from fakes.provider_fleet import ProviderFleet
 from fakes.registry_table import a_record
 
-from chalicelib import handle, transfer
+from chalicelib import handle, lane, transfer
 from chalicelib.addresses import AddressPolicy, Reach
 from chalicelib.asking import Asking
 from chalicelib.calls import OUTCOMES, Call, Reply
@@ -591,6 +592,37 @@ def test_fifty_searches_with_hung_providers_leave_nothing_behind(fleet: Provider
     threads_now, descriptors_now = left_behind()
     assert threads_now <= threads
     assert descriptors_now <= descriptors + 2
+
+
+# Reading against the clock
+
+
+def test_reply_that_could_not_be_read_in_time_is_not_begun(
+    fleet: ProviderFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lane, "FIRST_PACE", 1000.0)
+    calls = calls_to(fleet, "large", "small")
+    fleet.labs["large"].inventory["nodes"] = [a_node(f"n{place}") for place in range(1000)]
+
+    replies = ask(a_fanout(), calls, deadline_ms=20_000)
+
+    assert outcomes(replies) == {"large": "deadline_exceeded", "small": "ok"}
+    assert replies["large"].message == "answered too late to be read"
+
+
+def test_one_slow_moment_does_not_keep_large_replies_out_for_ever(fleet: ProviderFleet) -> None:
+    slow = lane.Lane(AddressPolicy(Reach.ANY), 32 << 20, 4)
+    calls = calls_to(fleet, "large")
+    fleet.labs["large"].inventory["nodes"] = [a_node(f"n{place}") for place in range(1000)]
+    slow._pace = 1.0
+    got: list[str] = []
+
+    while got[-1:] != ["ok"] and len(got) < 40:
+        slow.run(calls, in_ms(5000), lambda _, reply: got.append(reply.outcome))
+
+    assert got[0] == "deadline_exceeded"
+    assert got[-1] == "ok"
+    assert slow._pace > 1_000_000  # measured anew
 
 
 # Faults of our own
