@@ -6,7 +6,7 @@ from typing import Any
 
 from fedcompute.answer import Hint
 from fedcompute.inventory import Device, Node
-from fedcompute.manifests import HOSTNAME, pod, yaml
+from fedcompute.manifests import HOSTNAME, pod, pod_yaml, yaml
 from fedcompute.request import SearchRequest, Strategy
 from fedcompute.share_names import ShareNames, share_names
 
@@ -40,14 +40,14 @@ def hint(
     if source not in CLUSTERS or not _can_be_named(node, devices):
         return Hint("contact", name if base_url is None else f"{name}, {base_url}")
     if not devices or request.gpu is None:
-        return Hint("kubernetes", yaml(pod(request, node, None, {})))
+        return Hint("kubernetes", pod_yaml(request, node, None, {}))
     resource = devices[0].resource
     if "/" not in resource:
         return Hint("dra", _claimed(request, node, devices))
     names = share_names(resource)
     if names is not None and source == "hami" and _is_shared(devices[0]):
         return Hint("hami", _share(request, node, devices, names))
-    return Hint("kubernetes", yaml(pod(request, node, resource, {resource: request.gpu.count})))
+    return Hint("kubernetes", pod_yaml(request, node, resource, {resource: request.gpu.count}))
 
 
 def _can_be_named(node: Node, devices: Sequence[Device]) -> bool:
@@ -71,7 +71,7 @@ def _share(request: SearchRequest, node: Node, devices: Sequence[Device], names:
     if devices[0].mode in ("hami-core", "mig") and resource == "nvidia.com/gpu":
         annotations["nvidia.com/vgpu-mode"] = devices[0].mode
     limits = dict(_share_limits(request, resource, names))
-    return yaml(pod(request, node, resource, limits, annotations))
+    return pod_yaml(request, node, resource, limits, annotations)
 
 
 def _share_limits(request: SearchRequest, resource: str, names: ShareNames) -> Iterator[tuple[str, int]]:

@@ -35,32 +35,62 @@ def pod(
 
     `resource` is the devices' resource: a taint of that name is tolerated, as the search has done.
     """
+    return _pod(*_parts(request, node, resource, limits, annotations or {}))
+
+
+def pod_yaml(
+    request: SearchRequest,
+    node: Node,
+    resource: str | None,
+    limits: Mapping[str, int],
+    annotations: Mapping[str, str] | None = None,
+) -> str:
+    """The same as text. The nodes that are shown are mostly those of the last searches: their texts are kept."""
+    return _pod_text(*_parts(request, node, resource, limits, annotations or {}))
+
+
+# A pod's host, tolerations, requests, limits and annotations.
+_Pairs = tuple[tuple[str, Any], ...]
+_Parts = tuple[str, tuple[_Pairs, ...], _Pairs, _Pairs, _Pairs]
+
+
+def _parts(
+    request: SearchRequest, node: Node, resource: str | None, limits: Mapping[str, int], annotations: Mapping[str, str]
+) -> _Parts:
+    tolerations = (*_asked_tolerations(request), *_own_tolerations(node, resource))
+    host = node.labels.get(HOSTNAME) or node.name
+    return host, tolerations, tuple(_requests(request)), tuple(limits.items()), tuple(annotations.items())
+
+
+@lru_cache(maxsize=1024)
+def _pod_text(host: str, tolerations: tuple[_Pairs, ...], requests: _Pairs, limits: _Pairs, annotations: _Pairs) -> str:
+    return yaml(_pod(host, tolerations, requests, limits, annotations))
+
+
+def _pod(
+    host: str, tolerations: tuple[_Pairs, ...], requests: _Pairs, limits: _Pairs, annotations: _Pairs
+) -> dict[str, Any]:
+    resources = {"requests": dict(requests), "limits": dict(limits)}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": "my-job", "annotations": annotations},
+        "metadata": {"name": "my-job", "annotations": dict(annotations)},
         "spec": {
             # By label and not by nodeName, which would pass the scheduler by, and with it all that keeps shares apart.
-            "nodeSelector": {HOSTNAME: node.labels.get(HOSTNAME) or node.name},
-            "tolerations": [*_asked_tolerations(request), *_own_tolerations(node, resource)],
+            "nodeSelector": {HOSTNAME: host},
+            "tolerations": [dict(one) for one in tolerations],
             "restartPolicy": "Never",
-            "containers": [_container(_requests(request), limits)],
+            "containers": [{"name": "main", "image": "your-image", "resources": resources}],
         },
     }
 
 
-def _container(requests: Mapping[str, str], limits: Mapping[str, int]) -> dict[str, Any]:
-    return {"name": "main", "image": "your-image", "resources": {"requests": requests, "limits": limits}}
-
-
-def _requests(request: SearchRequest) -> dict[str, str]:
-    asked = {}
+def _requests(request: SearchRequest) -> Iterator[tuple[str, str]]:
     if request.cpu is not None:
         millicores = request.cpu.minimum_millicores
-        asked["cpu"] = f"{millicores}m" if millicores % 1000 else str(millicores // 1000)
+        yield "cpu", f"{millicores}m" if millicores % 1000 else str(millicores // 1000)
     if request.memory is not None:
-        asked["memory"] = _memory(request.memory.minimum_bytes)
-    return asked
+        yield "memory", _memory(request.memory.minimum_bytes)
 
 
 def _memory(amount: int) -> str:
@@ -70,15 +100,15 @@ def _memory(amount: int) -> str:
     return str(amount)
 
 
-def _asked_tolerations(request: SearchRequest) -> Iterator[dict[str, str]]:
+def _asked_tolerations(request: SearchRequest) -> Iterator[_Pairs]:
     for one in request.tolerations:
-        yield {"key": one.key, "operator": one.operator, "value": one.value, "effect": one.effect}
+        yield ("key", one.key), ("operator", one.operator), ("value", one.value), ("effect", one.effect)
 
 
-def _own_tolerations(node: Node, resource: str | None) -> Iterator[dict[str, str]]:
+def _own_tolerations(node: Node, resource: str | None) -> Iterator[_Pairs]:
     for taint in node.taints:
         if taint.key == resource and taint.effect in KEEP_OUT:
-            yield {"key": taint.key, "operator": "Exists", "effect": taint.effect}
+            yield ("key", taint.key), ("operator", "Exists"), ("effect", taint.effect)
 
 
 def _kept(value: Any) -> Any:
