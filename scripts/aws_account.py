@@ -29,7 +29,13 @@ def refuse_what_is_unsafe(target: Target, *, is_dry: bool) -> None:
         raise Failure(f"AUTH={target.auth} would let everybody in; on AWS it must be keys.")
     if target.provider_addresses not in ("public", "private"):
         raise Failure("On AWS PROVIDER_ADDRESSES must be public or private.")
-    if not is_dry and not MASTER_KEY.fullmatch(os.environ.get("MASTER_KEY", "")):
+    if not is_dry:
+        refuse_keys_from_nothing(target)
+
+
+def refuse_keys_from_nothing(target: Target) -> None:
+    """With AUTH=keys there must be the secret that they come from, on any target. Raises Failure."""
+    if target.auth == "keys" and not MASTER_KEY.fullmatch(os.environ.get("MASTER_KEY", "")):
         raise Failure(
             "Keys are derived from a secret: MASTER_KEY=ssm:/fedcompute/master-key or secretsmanager:NAME."
             " How to make one stands in docs/deployment.md; --dry-run works without."
@@ -79,10 +85,10 @@ def base_parameters(target: Target, stacks: Stacks, names: Names) -> dict[str, s
     return {"ApiGatewayLogRole": "true" if made_before or not there else "false"}
 
 
-def gateway_parameters(target: Target, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+def gateway_parameters(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The master key's reference, and what the function may read for it."""
     found = MASTER_KEY.fullmatch(environment.get("MASTER_KEY", ""))
-    if not target.is_aws or found is None:
+    if found is None:
         return {}
     kind, name = found.groups()
     return {

@@ -66,6 +66,8 @@ def deploy(*, is_dry: bool, is_agreed: bool) -> None:
     names = deployment.names(target)
     if target.is_aws:
         aws_account.refuse_what_is_unsafe(target, is_dry=is_dry)
+    elif not is_dry:
+        aws_account.refuse_keys_from_nothing(target)
     if names.providers:
         heading("Inventories")
         inventories.check(names=names.providers)
@@ -110,7 +112,7 @@ class Run:
             heading(self.names.provider(name))
             self.apply(self.deployment.provider_stack(name, base, aws_account.provider_parameters()))
         heading(self.names.gateway)
-        self.apply(self.deployment.gateway_stack(base, aws_account.gateway_parameters(self.target)))
+        self.apply(self.deployment.gateway_stack(base, aws_account.gateway_parameters()))
         self._register()
         console.print()
         changed = (
@@ -137,7 +139,7 @@ class Run:
         wanted += [
             self.deployment.provider_stack(one, base, aws_account.provider_parameters()) for one in self.names.providers
         ]
-        wanted.append(self.deployment.gateway_stack(base, aws_account.gateway_parameters(self.target)))
+        wanted.append(self.deployment.gateway_stack(base, aws_account.gateway_parameters()))
         for stack in wanted:
             change_set = self.stacks.prepare(stack)
             heading(f"Change set of {stack.name}")

@@ -22,6 +22,8 @@ TUNING = {
     "REQUESTS_PER_SECOND": "RequestsPerSecond",
     "BURST": "Burst",
     "SEARCH_PART_PROVIDERS": "SearchPartProviders",
+    "KEY_RATE_PER_S": "KeyRatePerS",
+    "OWNER_PROVIDERS": "OwnerProviders",
     "ALARM_TOPIC_ARN": "AlarmTopicArn",
 }
 

@@ -2,7 +2,7 @@
 
 First those of the commands and of the registry, then the API's, unchanged on each target: `chalice local`, the emulator,
 and the LocalStack that LOCALSTACK_ENDPOINT names, where it names one. What was deployed is then deployed again so that it
-divides searches of more than two providers, for tests of that. TARGETS=local,emulator chooses; arguments go to pytest.
+divides searches of more than two providers, and once more with AUTH=keys, for tests of these. TARGETS=local,emulator chooses; arguments go to pytest.
 """
 
 import os
@@ -21,6 +21,7 @@ from scripts.terminal import Failure, fail, heading, line
 
 API = "tests/e2e/test_api.py"
 DIVIDED = "tests/e2e/test_divided_search.py"
+KEYED = "tests/e2e/test_keys_when_deployed.py"
 STACK_PREFIX = "fedcompute-e2e"
 NO_TESTS = 5  # pytest's exit code where none was chosen
 
@@ -58,6 +59,9 @@ def run(folder: Path, arguments: Sequence[str]) -> int:
                     _script("deploy", environment | {"SEARCH_PART_PROVIDERS": "2"})
                     told |= {"E2E_DIVIDED_AT": _endpoint(name, configured), "E2E_STACK": f"{STACK_PREFIX}-gateway"}
                     codes.append(_pytest(folder, told, [DIVIDED, *arguments]))
+                    heading(f"Keys on {name}: {address}")
+                    told = {**environment, **told, "E2E_DIVIDED_AT": "", "E2E_KEYS_AT": _endpoint(name, configured)}
+                    codes.append(_pytest(folder, told, [KEYED, *arguments]))
     finally:
         with interrupts.held():
             fleet.down(folder, list(processes.recorded(folder).values()))

@@ -1,5 +1,6 @@
 """The keys in the registry's table, on any of the targets, as the operator changes them."""
 
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ def client_of(target: str, endpoint: str | None, region: str | None) -> "DynamoD
     try:
         if target == "aws":
             return boto3.client("dynamodb", endpoint_url=endpoint, region_name=region, config=_BOUNDS)
-        own = LOCALSTACK if target == "localstack" else _emulator()
+        own = (os.environ.get("LOCALSTACK_ENDPOINT") or LOCALSTACK) if target == "localstack" else _emulator()
         return boto3.client("dynamodb", endpoint_url=endpoint or own, config=_BOUNDS, **_ANY)
     except (BotoCoreError, ValueError) as error:
         raise Failure(f"There is no client for {target}: {error}") from error

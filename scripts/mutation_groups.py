@@ -41,7 +41,16 @@ GROUPS = (
     Group("reading", _shared("reading", "pieces", "soundness"), (*_unit("reading", "hostile_replies"), _LIMITS)),
     Group("addresses", _gateway("addresses"), _unit("addresses")),
     Group("circuit", _gateway("circuit", "turns", "body"), (*_unit("circuit", "turns", "body"), _LIMITS)),
-    Group("fan-out", _gateway("fanout", "lane", "transfer"), (*_unit("transfer"), *_integration("fanout"))),
+    Group(
+        "fan-out",
+        _gateway("fanout", "lane", "transfer", "resting", "reply_headers", "curl_words"),
+        (*_unit("transfer"), *_integration("fanout")),
+    ),
+    Group(
+        "division",
+        _gateway("division", "orders", "invocations"),
+        (*_unit("division", "orders"), *_integration("divided_search", "invocations")),
+    ),
     Group(
         "registry",
         _gateway("registry", "table", "snapshot", "attempts", "writes", "items"),

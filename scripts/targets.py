@@ -87,7 +87,8 @@ def find(configured: Settings, environment: Mapping[str, str] = os.environ) -> T
     name = environment.get("TARGET") or "emulator"
     if name == "emulator":
         address = configured.url("emulator")
-        return Target(name, address, address, lays_layers=True, auth="open", provider_addresses="any", allowed_hosts="")
+        auth = environment.get("AUTH") or "open"
+        return Target(name, address, address, lays_layers=True, auth=auth, provider_addresses="any", allowed_hosts="")
     if name == "localstack":
         return _localstack(environment)
     if name == "aws":
@@ -110,7 +111,7 @@ def _localstack(environment: Mapping[str, str]) -> Target:
         endpoint,
         inner,
         lays_layers=False,  # the community edition takes layers and does not lay them under functions
-        auth="open",
+        auth=environment.get("AUTH") or "open",
         provider_addresses="private" if is_apart else "any",
         allowed_hosts=",".join(sorted(hosts)),
     )

@@ -3,7 +3,7 @@
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -35,6 +35,21 @@ def halting_endpoint() -> Iterator[str]:
             thread.join()
             for one in accepted:
                 one.close()
+
+
+@contextmanager
+def swallowing_endpoint() -> Iterator[str]:
+    """Whoever connects hears nothing: the queue of those who wait to be accepted is full, so that Linux drops what comes."""
+    with ExitStack() as stack:
+        server = stack.enter_context(socket.socket())
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        for _ in range(4):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            with suppress(BlockingIOError):
+                waiting.connect(server.getsockname())
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
 
 
 @contextmanager

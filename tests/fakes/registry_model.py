@@ -1,6 +1,6 @@
 """Two clients of a registry that may do anything, with answers lost and each other in between; a dict says what is right.
 
-After every step both see in every list, page and record what the dict has.
+After every step both see in every list, page and record what the dict has. While no record is there, one is made next.
 """
 
 import json
@@ -14,7 +14,7 @@ from fakes.fake_time import FakeTime
 from fakes.registry_table import a_provider, a_table
 from fakes.scripted_client import ScriptedClient, Step, after, loses_its_answer, passes, times_out
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from chalicelib import providers
 from chalicelib.registry import Registry
@@ -41,7 +41,7 @@ FATES = st.sampled_from(
 )
 
 # What the other client does to the same record where a write is overtaken; it makes one that is not there.
-MEANWHILE = st.sampled_from(["changes it", "removes it", "makes it anew"])
+MEANWHILE = st.sampled_from(["changes it", "changes it", "removes it", "makes it anew"])
 
 type Fields = dict[str, Any]  # a record's, as far as the model knows it
 
@@ -116,6 +116,7 @@ class RegistryMachine(RuleBasedStateMachine):
 
         self.act(client, provider_id, fate, meanwhile, lambda registry: registry.create(new, owner), rightly)
 
+    @precondition(lambda self: self.model)
     @rule(
         client=CLIENTS,
         provider_id=IDS,
@@ -146,6 +147,7 @@ class RegistryMachine(RuleBasedStateMachine):
 
         self.act(client, provider_id, fate, meanwhile, act, rightly)
 
+    @precondition(lambda self: self.model)
     @rule(
         client=CLIENTS,
         provider_id=IDS,
@@ -180,6 +182,7 @@ class RegistryMachine(RuleBasedStateMachine):
 
         self.act(client, provider_id, fate, meanwhile, act, rightly)
 
+    @precondition(lambda self: self.model)
     @rule(client=CLIENTS, provider_id=IDS, precondition=PRECONDITIONS, fate=FATES, meanwhile=MEANWHILE)
     def remove(self, client: int, provider_id: str, precondition: Any, fate: str, meanwhile: str) -> None:
         headers = self.headers(provider_id, precondition)

@@ -2,6 +2,7 @@
 
 import random
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from fakes.bad_endpoints import swallowing_endpoint
 from fakes.bad_providers import FAULTS, BadProviders, Listener
 from fakes.certificates import certificate_for, server_side
 from fakes.fault_outcomes import OUTCOME_OF, SLOW
@@ -397,6 +399,15 @@ def test_port_at_which_nothing_listens_is_unreachable() -> None:
         replies = ask(a_fanout(), [Call("a", f"http://127.0.0.1:{bound.getsockname()[1]}", 2000)])
 
     assert outcomes(replies) == {"a": "unreachable"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse where Linux drops")
+def test_address_that_swallows_connections_is_a_timeout() -> None:
+    with swallowing_endpoint() as url:
+        replies = in_time(200, lambda: ask(a_fanout(), [Call("a", url, 200)]))
+
+    assert outcomes(replies) == {"a": "timeout"}
+    assert replies["a"].timings.connect == 0
 
 
 # TLS

@@ -171,7 +171,19 @@ class TestAws:
         ],
     )
     def test_role_may_read_the_one_secret_that_is_named(self, reference: str, expected: dict[str, str]) -> None:
-        assert aws_account.gateway_parameters(AWS, {"MASTER_KEY": reference}) == {"MasterKey": reference, **expected}
+        assert aws_account.gateway_parameters({"MASTER_KEY": reference}) == {"MasterKey": reference, **expected}
+
+    @pytest.mark.parametrize("reference", ["", "file:/tmp/key", "ssm:"])
+    def test_keys_that_come_from_nothing_are_refused_on_any_target(
+        self, monkeypatch: pytest.MonkeyPatch, reference: str
+    ) -> None:
+        monkeypatch.setenv("MASTER_KEY", reference)
+        keyed, still_open = (targets.find(read({}), {"TARGET": "emulator", "AUTH": auth}) for auth in ("keys", ""))
+
+        for target in (AWS, keyed):
+            with pytest.raises(Failure, match="MASTER_KEY"):
+                aws_account.refuse_keys_from_nothing(target)
+        aws_account.refuse_keys_from_nothing(still_open)
 
     def test_open_door_is_refused_even_on_paper(self) -> None:
         door = Target("aws", "", "", lays_layers=True, auth="open", provider_addresses="public", allowed_hosts="")
