@@ -3,8 +3,8 @@
 python -m scripts.bench [--shape 100x20x8]... [--latency 0] [--rounds 9] [--n 5] [--no-record]
 
 A fleet of made-up providers and the gateway's Lambda handler run as two processes on loopback. For each shape (providers x
-nodes x devices) two ways are measured in turn: `revalidated` (nothing changed since the last search) and `changed` (every
-inventory is new). Times are medians, less the registry's part, which is moto here. CPU is the gateway's process alone.
+nodes x devices) three ways are measured in turn: `repeated` (nothing changed since the last search, which asked the same),
+`revalidated` (nothing changed, another request) and `changed` (every inventory is new). Times are medians, less the registry's part, which is moto here. CPU is the gateway's process alone.
 The machine's last run is kept in .run/bench.json; `vs last` is this run's CPU over that one's: under 1 is better.
 """
 
@@ -67,13 +67,13 @@ def _cells(measured: dict[str, float]) -> list[str]:
 
 
 def measure(shape: str, latency: int, rounds: int, n: int) -> dict[str, dict[str, float]]:
-    """Both ways side by side: their rounds take turns, so that the machine's moods meet both."""
-    with _gateway(shape, latency, 0) as revalidated, _gateway(shape, latency, 1) as changed:
-        ways = {"revalidated": revalidated, "changed": changed}
+    """All ways side by side: their rounds take turns, so that the machine's moods meet all."""
+    with gateway(shape, latency, 0) as same, gateway(shape, latency, 1) as changed:
+        ways = {"repeated": (same, False), "revalidated": (same, True), "changed": (changed, False)}
         batches: dict[str, list[Any]] = {way: [] for way in ways}
         for number in range(rounds + 1):
-            for way, process in ways.items():
-                batches[way].append(_ask(process, n if number else 1))
+            for way, (process, is_varied) in ways.items():
+                batches[way].append(ask(process, n if number else 2, is_varied=is_varied))
     return {way: _summary(found[1:]) for way, found in batches.items()}  # the first round warms up
 
 
@@ -92,7 +92,8 @@ def _summary(batches: list[dict[str, Any]]) -> dict[str, float]:
 
 
 @contextmanager
-def _gateway(shape: str, latency: int, changed: int) -> Iterator["subprocess.Popen[str]"]:
+def gateway(shape: str, latency: int, changed: int) -> Iterator["subprocess.Popen[str]"]:
+    """A fleet and a gateway that has its providers in its registry; `ask` tells it what to search."""
     providers, nodes, devices = shape.split("x")
     with _process("scripts.bench_fleet", providers, nodes, devices, str(latency), str(changed)) as fleet:
         assert fleet.stdout is not None
@@ -113,10 +114,11 @@ def _process(module: str, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
         process.wait()
 
 
-def _ask(process: "subprocess.Popen[str]", n: int) -> Any:
+def ask(process: "subprocess.Popen[str]", n: int, **how: Any) -> Any:
+    """Have `n` searches made; scripts.bench_gateway says how and what comes back."""
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write(json.dumps({"n": n, "request": REQUEST}) + "\n")
+    process.stdin.write(json.dumps({"n": n, "request": REQUEST, **how}) + "\n")
     process.stdin.flush()
     line = process.stdout.readline()
     if not line:

@@ -1,18 +1,20 @@
 """The gateway's Lambda handler in a process of its own, for scripts.bench.
 
 python -m scripts.bench_gateway PORT PROVIDERS: registers the fleet's providers, then answers each line of standard input,
-{"n": searches, "request": {...}}, with {"wall": [s], "cpu": [s], "parts": [{part: ms}], "candidates": n, "peak_mb": n}.
+{"n": searches, "request": {...}, "is_varied": false}, with {"wall": [s], "cpu": [s], "parts": [{part: ms}], "candidates": n, "peak_mb": n}.
 DynamoDB is moto, inside this process: what the registry costs here says nothing of DynamoDB, and is counted apart.
 """
 
 import importlib
 import importlib.util
+import itertools
 import json
 import os
 import resource
 import statistics
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from scripts.settings import ROOT
@@ -41,7 +43,10 @@ def main() -> None:
         _fill(port, providers)
         for line in sys.stdin:
             order = json.loads(line)
-            sys.stdout.write(json.dumps(_measured(app, order["n"], json.dumps(order["request"]))) + "\n")
+            bodies = _bodies(order["n"], order["request"], is_varied=order.get("is_varied", False))
+            at_once = order.get("at_once", 1)
+            found = _measured(app, bodies) if at_once == 1 else _measured_at_once(app, bodies, at_once)
+            sys.stdout.write(json.dumps(found) + "\n")
             sys.stdout.flush()
 
 
@@ -63,8 +68,6 @@ def _fill(port: int, providers: int) -> None:
     version_key = importlib.import_module("chalicelib.writes").VERSION_KEY
     from fedcompute.provider import ProviderRecord  # noqa: PLC0415
 
-    item_of = importlib.import_module("chalicelib.items").item_of
-    version_key = importlib.import_module("chalicelib.writes").VERSION_KEY
     template = json.loads((ROOT / "infra" / "base.json").read_text())
     described = template["Resources"]["RegistryTable"]["Properties"]
     client = boto3.client("dynamodb")
@@ -86,22 +89,52 @@ def _fill(port: int, providers: int) -> None:
     client.put_item(TableName=TABLE, Item={**version_key, "version": {"N": "1"}, "write_id": {"S": "seed"}})
 
 
-def _measured(app: Any, count: int, body: str) -> dict[str, Any]:
+_asked_before = itertools.count(1)
+
+
+def _bodies(count: int, request: dict[str, Any], *, is_varied: bool) -> list[str]:
+    """The same request so often, or (`is_varied`) one that nobody has asked before, each time."""
+    if not is_varied:
+        return [json.dumps(request)] * count
+    least = request["gpu"]["minimum_memory_mib"]
+    amounts = (least + next(_asked_before) % 1000 for _ in range(count))
+    return [json.dumps(request | {"gpu": request["gpu"] | {"minimum_memory_mib": amount}}) for amount in amounts]
+
+
+def _measured(app: Any, bodies: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {"wall": [], "cpu": [], "parts": []}
-    for _ in range(count):
+    for body in bodies:
         event = _event(body)
         cpu, wall = time.process_time(), time.perf_counter()
         answer = app(event, None)
         found["wall"].append(time.perf_counter() - wall)
         found["cpu"].append(time.process_time() - cpu)
         found["parts"].append(_parts(answer["headers"] | {k: v[0] for k, v in answer["multiValueHeaders"].items()}))
-        decoded = json.loads(answer["body"])
-        outcomes = {entry["outcome"] for entry in decoded["providers"]}
-        assert outcomes <= {"ok", "not_modified"}, f"providers failed: {outcomes}"
-        found["candidates"] = decoded["total_candidates"]
+        found["candidates"] = _decoded(answer)["total_candidates"]
     found["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     found["cpu_median"] = statistics.median(found["cpu"])
     return found
+
+
+def _measured_at_once(app: Any, bodies: list[str], at_once: int) -> dict[str, Any]:
+    """So many threads at a time; `wall` is all searches' together. `ranked`: what each found."""
+    events = [_event(body) for body in bodies]
+    with ThreadPoolExecutor(at_once) as pool:
+        wall = time.perf_counter()
+        answers = list(pool.map(lambda event: app(event, None), events))
+        wall = time.perf_counter() - wall
+    decoded = [_decoded(answer) for answer in answers]
+    ranked = [
+        [(one["provenance"]["provider_id"], one["node"]["name"]) for one in each["candidates"]] for each in decoded
+    ]
+    return {"wall": [wall], "ranked": ranked}
+
+
+def _decoded(answer: dict[str, Any]) -> Any:
+    decoded = json.loads(answer["body"])
+    outcomes = {entry["outcome"] for entry in decoded["providers"]}
+    assert outcomes <= {"ok", "not_modified"}, f"providers failed: {outcomes}"
+    return decoded
 
 
 def _parts(headers: dict[str, str]) -> dict[str, float]:
