@@ -1,0 +1,86 @@
+"""Which kept connections something came on, looked at over real sockets of this process."""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from chalicelib.resting import Peer, Resting
+
+
+class Pair:
+    """A connection: `ours` is what libcurl would keep, `theirs` the provider's end."""
+
+    def __init__(self, stack: ExitStack, listener: socket.socket) -> None:
+        self.ours = stack.enter_context(socket.create_connection(listener.getsockname()))
+        self.theirs = stack.enter_context(listener.accept()[0])
+
+    @property
+    def peer(self) -> Peer:
+        return self.ours.getpeername()[:2]
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def pair(stack: ExitStack) -> Pair:
+    return Pair(stack, stack.enter_context(socket.create_server(("127.0.0.1", 0))))
+
+
+@pytest.fixture
+def resting(pair: Pair) -> Resting:
+    resting = Resting()
+    resting.add(pair.ours.fileno())
+    return resting
+
+
+def test_quiet_connection_is_not_disturbed(resting: Resting) -> None:
+    assert resting.disturbed() == frozenset()
+
+
+def test_connection_on_which_something_came_is_disturbed_until_it_is_used(resting: Resting, pair: Pair) -> None:
+    pair.theirs.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+
+    assert resting.disturbed() == resting.disturbed() == {pair.peer}
+    resting.discard(pair.ours.fileno())
+    assert resting.disturbed() == frozenset()
+
+
+def test_connection_that_was_closed_there_is_disturbed(resting: Resting, pair: Pair) -> None:
+    pair.theirs.close()
+
+    assert resting.disturbed() == {pair.peer}
+
+
+def test_connection_that_was_closed_here_is_forgotten(resting: Resting, pair: Pair) -> None:
+    pair.theirs.close()
+    pair.ours.close()
+
+    assert resting.disturbed() == frozenset()
+
+
+def test_other_connection_under_the_same_number_is_not_the_one_that_rested(
+    resting: Resting, pair: Pair, stack: ExitStack
+) -> None:
+    other = Pair(stack, stack.enter_context(socket.create_server(("127.0.0.1", 0))))
+    other.theirs.sendall(b"x")
+    os.dup2(other.ours.fileno(), pair.ours.fileno())  # closes the one that rested
+
+    assert resting.disturbed() == frozenset()
+
+
+def test_number_of_no_connection_is_passed_over() -> None:
+    resting = Resting()
+    with socket.socket() as closed:
+        number = closed.fileno()
+
+    resting.add(number)
+    resting.discard(number)
+
+    assert resting.disturbed() == frozenset()
