@@ -15,7 +15,8 @@ from fedcompute.provider import ProviderRecord
 from fedcompute.request import SearchRequest
 
 MOST_AT_ONCE = 16  # invocations of one search
-RETURN_MS = 250  # of the deadline, kept for a part's way there and back and for merging
+# Of the time that is left, for a part's way there and back and for merging; no more than a quarter of it.
+RETURN_MS = 250
 
 type Invoke = Callable[[bytes], bytes]  # an order, and its answer; raises NotSentError, and anything for a lost one
 type OnLost = Callable[[BaseException, int], None]  # why a part was lost, and how many providers it had
@@ -74,7 +75,8 @@ class Division:
 
     def _tried(self, request: SearchRequest, share: Sequence[ProviderRecord], deadline: float, sees: Sees) -> Part:
         assert self._invoke is not None
-        budget_ms = int((deadline - time.monotonic()) * 1000) - RETURN_MS
+        left_ms = int((deadline - time.monotonic()) * 1000)
+        budget_ms = left_ms - min(RETURN_MS, left_ms // 4)
         return part_in(self._invoke(order_of(request, share, sees, budget_ms, self._request_id)), share)
 
     def _received(self, share: Sequence[ProviderRecord], future: Future[Part], deadline: float) -> Part:

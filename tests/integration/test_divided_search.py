@@ -135,7 +135,7 @@ def test_provider_that_hangs_in_a_part_is_its_own_outcome_and_the_part_comes_bac
     gateway.search()  # the first order also counts the time until its process was there
     fleet.labs["b"].is_held = True
 
-    answer = gateway.search(deadline_ms=900)
+    answer = gateway.search(deadline_ms=1200)
 
     assert outcomes(answer) == {**dict.fromkeys(IDS, "not_modified"), "b": "deadline_exceeded"}
 

@@ -191,6 +191,16 @@ def test_part_that_does_not_come_back_costs_the_deadline_and_no_more() -> None:
     assert losses == [1]
 
 
+@pytest.mark.parametrize(("deadline_ms", "most"), [(25_000, 24_750), (5000, 4750), (800, 600)])
+def test_part_has_less_time_than_the_search_so_that_it_comes_back(deadline_ms: int, most: int) -> None:
+    having = {"a": [node()], "b": [node()]}
+    function = Function(having)
+
+    a_search(request(cpu=1, deadline_ms=deadline_ms), having, function, 1, fail)
+
+    assert 0 < function.got[0]["budget_ms"] <= most
+
+
 def test_connection_that_had_ended_is_made_anew_once() -> None:
     having = {"a": [node(name="n")], "b": [node(name="n")]}
     function, refusals = Function(having), [NotSentError("closed")]
