@@ -12,36 +12,32 @@ Peer = tuple[str, int]  # an address and a port
 
 
 class Resting:
-    """By file descriptor. libcurl closes connections as it likes, so each is known by its inode too."""
+    """By file descriptor. libcurl closes connections as it likes: a number may be of nothing by now, or of another file.
+
+    Of another file that has something to read its peer is told, who loses nothing by that but a kept connection.
+    """
 
     def __init__(self) -> None:
-        self._inodes: dict[int, int] = {}
+        self._poll = select.poll()
 
     def add(self, fd: int) -> None:
         """No call uses this connection now; libcurl keeps it, or is about to close it."""
-        with suppress(OSError):
-            self._inodes[fd] = os.fstat(fd).st_ino
+        self._poll.register(fd, select.POLLIN)
 
     def discard(self, fd: int) -> None:
         """A call uses it."""
-        self._inodes.pop(fd, None)
+        with suppress(KeyError):
+            self._poll.unregister(fd)
 
     def disturbed(self) -> frozenset[Peer]:
         """With whom there is a connection that was closed, or on which something has come, since it was used last."""
-        poll = select.poll()
-        for fd, inode in list(self._inodes.items()):
-            if _inode_of(fd) == inode:
-                poll.register(fd, select.POLLIN)
+        peers: set[Peer] = set()
+        for fd, event in self._poll.poll(0):
+            if event & select.POLLNVAL:
+                self._poll.unregister(fd)
             else:
-                del self._inodes[fd]
-        return frozenset(peer for fd, _ in poll.poll(0) for peer in _peers_of(fd))
-
-
-def _inode_of(fd: int) -> int | None:
-    try:
-        return os.fstat(fd).st_ino
-    except OSError:
-        return None
+                peers.update(_peers_of(fd))
+        return frozenset(peers)
 
 
 def _peers_of(fd: int) -> list[Peer]:
