@@ -12,6 +12,8 @@ from chalicelib.master_key import MasterKey
 from fedcompute.provider import ProviderRecord
 from fedcompute.signatures import SignatureError, Signed, check_reply, provider_key, sign_request
 
+_IN_BODY = b'"observed_at"'
+
 _derived = lru_cache(maxsize=4096)(provider_key)
 
 
@@ -64,8 +66,10 @@ class Signing:
 
 
 def _vouched_for(reply: Reply, signed: Signed) -> str | None:
-    """X-Observed-At, which is not signed: with a body nothing of it, since that has its own; else at most when it was signed."""
-    observed_at = parsed_time(reply.observed_at) if reply.outcome == NOT_MODIFIED else None
+    """X-Observed-At, which is not signed: nothing of it where the body says the same, else at most when it was signed."""
+    if _IN_BODY in reply.body:
+        return None
+    observed_at = parsed_time(reply.observed_at)
     if observed_at is None:
         return None
     signed_at = datetime.fromtimestamp(int(signed.timestamp), UTC)

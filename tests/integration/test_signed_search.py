@@ -229,6 +229,26 @@ def test_time_that_is_not_signed_does_not_replace_one_that_is(keyed, lab, admin,
     assert observed_at(keyed, admin) == "2026-01-01T00:00:00Z"  # the body's
 
 
+@pytest.mark.parametrize("is_confirmed", [True, False])
+def test_time_that_stands_in_the_header_alone_is_no_later_than_the_signature(keyed, lab, admin, is_confirmed):
+    lab.body = (
+        json.dumps({**an_inventory("provider-a"), "observed_at": None}).replace('"observed_at": null, ', "").encode()
+    )
+    take_part(keyed, admin, lab)
+    if not is_confirmed:
+        keyed.module.gateway.asking.inventories = Inventories()
+    now = datetime.now(UTC).replace(microsecond=0)
+    lab.clock = now.timestamp
+
+    told = {}
+    for said in (now - timedelta(seconds=5), now + timedelta(days=1)):
+        lab.spoil = dated(said.isoformat())
+        told[said] = datetime.fromisoformat(observed_at(keyed, admin))
+
+    assert list(told.values()) == [now - timedelta(seconds=5), now]
+    assert b"observed_at" not in lab.body
+
+
 def test_confirmed_inventory_is_no_fresher_than_the_signature_that_confirms_it(keyed, lab, admin):
     take_part(keyed, admin, lab)
     now = datetime.now(UTC).replace(microsecond=0)
