@@ -2,6 +2,7 @@
 
 import json
 import os
+import queue
 import re
 import socket
 import subprocess
@@ -481,11 +482,21 @@ def test_open_gateway_on_aws_answers_nobody(monkeypatch: pytest.MonkeyPatch) -> 
 # Through `chalice local`
 
 
+PATIENCE_S = 10.0
+
+
 class Served(NamedTuple):
     """A running `chalice local` whose registry does not answer."""
 
     port: int
-    log: list[str]
+    log: queue.SimpleQueue[str]
+
+    def lines_until(self, text: str) -> list[str]:
+        """What it has written since it was asked last, up to the line that holds this; queue.Empty where none ever does."""
+        lines = [self.log.get(timeout=PATIENCE_S)]
+        while text not in lines[-1]:
+            lines.append(self.log.get(timeout=PATIENCE_S))
+        return lines
 
     def call(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
@@ -520,11 +531,12 @@ def served() -> Iterator[Served]:
         ) as process:
             assert process.stdout is not None
             assert process.stderr is not None
-            log: list[str] = []
-            reading = threading.Thread(target=log.extend, args=(process.stderr,))
+            log: queue.SimpleQueue[str] = queue.SimpleQueue()
+            lines = process.stderr
+            reading = threading.Thread(target=lambda: [log.put(line) for line in lines])
             reading.start()
             try:
-                assert process.stdout.readline().startswith("Serving on"), log
+                assert process.stdout.readline().startswith("Serving on")
                 yield Served(port, log)
             finally:
                 process.terminate()
@@ -587,8 +599,8 @@ def test_unknown_route_through_chalice_local_is_its_own_403(served: Served) -> N
 
 def test_each_request_through_chalice_local_is_one_line_of_json(served: Served) -> None:
     served.call("GET", "/health", headers={"X-Request-Id": "look-for-me"})
-    served.call("GET", "/health")  # by then the first one's line was written
+    served.call("GET", "/health", headers={"X-Request-Id": "and-then"})
 
-    lines = [line for line in served.log if "look-for-me" in line]
+    lines = [line for line in served.lines_until("and-then") if "look-for-me" in line]
     assert len(lines) == 1
     assert json.loads(lines[0])["path"] == "/health"
