@@ -44,7 +44,7 @@ GROUPS = (
     Group(
         "fan-out",
         _gateway("fanout", "lane", "transfer", "resting", "reply_headers", "curl_words"),
-        (*_unit("transfer", "resting"), *_integration("fanout")),
+        (*_unit("transfer", "resting"), *_integration("fanout", "tls"), _LIMITS),
     ),
     Group(
         "division",

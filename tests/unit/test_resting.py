@@ -14,7 +14,7 @@ class Pair:
     """A connection: `ours` is what libcurl would keep, `theirs` the provider's end."""
 
     def __init__(self, stack: ExitStack, listener: socket.socket) -> None:
-        self.ours = stack.enter_context(socket.create_connection(listener.getsockname()))
+        self.ours = stack.enter_context(socket.create_connection(listener.getsockname()[:2]))
         self.theirs = stack.enter_context(listener.accept()[0])
 
     @property
@@ -28,9 +28,14 @@ def stack() -> Iterator[ExitStack]:
         yield stack
 
 
-@pytest.fixture
-def pair(stack: ExitStack) -> Pair:
-    return Pair(stack, stack.enter_context(socket.create_server(("127.0.0.1", 0))))
+@pytest.fixture(params=["127.0.0.1", "::1"])
+def pair(stack: ExitStack, request: pytest.FixtureRequest) -> Pair:
+    family = socket.AF_INET6 if ":" in request.param else socket.AF_INET
+    try:
+        listener = socket.create_server((request.param, 0), family=family)
+    except OSError:
+        pytest.skip(f"this machine has no {request.param}")
+    return Pair(stack, stack.enter_context(listener))
 
 
 @pytest.fixture
