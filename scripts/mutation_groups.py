@@ -64,6 +64,11 @@ EQUIVALENT = frozenset(
     {
         # A fit for a request with a GPU has a group, and one without has none.
         ("fedcompute.copies", "demand.gpu is not None and fit.group is not None"),
+        # Both lists have a place for each device.
+        ("fedcompute.matching", "True"),
+        ("fedcompute.choice", "True"),
+        # No two devices of a node have the same index and id.
+        ("fedcompute.choice", "_tie(device) < _tie(chosen)"),
         # Only `outcome` and `message` are read of it.
         ("fedcompute.reading", "left out: super().__init__(message)"),
     }

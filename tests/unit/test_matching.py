@@ -440,6 +440,17 @@ def test_only_the_groups_whose_taint_is_tolerated_can_serve() -> None:
     assert [group.make.resource for group in found.groups] == ["amd.com/gpu"]
 
 
+@pytest.mark.parametrize(
+    ("slots", "expected"),
+    [
+        ((0, 1), Reason("no_free_gpu_slot", 0, 1, 1)),
+        ((None, 1), Reason("unknown_gpu_slots", None, 1, 1)),
+    ],
+)
+def test_one_slot_is_what_a_device_needs(slots: tuple[int | None, int], expected: Reason) -> None:
+    assert reasons(node(device(slots=slots)), gpu={})[0] == expected
+
+
 # --- properties
 
 

@@ -65,6 +65,34 @@ def test_kinds_are_forgotten_when_there_are_too_many(monkeypatch: pytest.MonkeyP
     assert len(surveys._kinds) <= 11
 
 
+def test_makes_are_forgotten_with_the_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surveys, "MOST_KINDS", 10)
+
+    for number in range(100):
+        survey(node(device(model=f"Model {number}")))
+
+    assert len(surveys._makes) <= 11
+
+
+@pytest.mark.parametrize(
+    ("broken", "are_believed"), [({}, True), ({"memory_available_mib": 40001}, False), ({"slots_available": 2}, False)]
+)
+def test_kinds_are_sound_where_each_is(broken: dict[str, object], are_believed: bool) -> None:
+    one = survey(node(device("1"), structs.replace(device("2"), **broken)))
+
+    assert surveys.are_sound(one.kinds) == are_believed
+
+
+def test_what_is_known_of_kinds_outlives_a_search() -> None:
+    asked = {"gpu": {"minimum_memory_mib": 54321}}
+    judge(survey(node(device())), demand(**asked))
+
+    known = demand(**asked).gpu
+
+    assert known is not None
+    assert list(known.failures.values()) == ["insufficient_gpu_memory"]
+
+
 def test_what_is_known_of_kinds_is_forgotten_when_it_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demands, "MOST_KNOWN_KINDS", 10)
     asked = {"gpu": {"minimum_memory_mib": 12345}}
