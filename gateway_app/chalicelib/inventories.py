@@ -15,9 +15,9 @@ from chalicelib.compared import Compared
 from fedcompute.inventory import Inventory, Warning  # noqa: A004 (the contract's word)
 from fedcompute.provider import ProviderRecord
 from fedcompute.reading import UnreadableInventoryError, read_surveyed
-from fedcompute.survey import Surveyed
+from fedcompute.survey import Surveyed, share_texts
 
-MOST_KEPT_BYTES = 128 << 20  # of bodies; parsed, they take a little over twice that
+MOST_KEPT_BYTES = 192 << 20  # of bodies; parsed, they take about as much
 MOST_COMPARED = 2  # requests, for each provider
 MOST_SKEW = timedelta(seconds=60)
 
@@ -76,13 +76,16 @@ class Known:
     @property
     def inventory(self) -> Inventory:
         """What it had."""
-        return (self._surveyed or read_surveyed(self._body, self.provider_id)).inventory
+        body, surveyed = self._body, self._surveyed  # in this order: another thread sets them in the other
+        return (surveyed or read_surveyed(body, self.provider_id)).inventory
 
     def confirmed(self) -> Surveyed:
         """The same, ready to be matched, and kept so from now on."""
-        surveyed = self._surveyed
+        body, surveyed = self._body, self._surveyed
         if surveyed is None:
-            surveyed = self._surveyed = read_surveyed(self._body, self.provider_id)
+            surveyed = read_surveyed(body, self.provider_id)
+            share_texts(surveyed)
+            self._surveyed = surveyed
             self._body = b""
         return surveyed
 

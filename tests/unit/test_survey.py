@@ -1,5 +1,6 @@
 """Devices of a kind are found again, judged once, and not remembered without end."""
 
+import msgspec
 import pytest
 from arbitrary import sound_nodes
 from factories import demand, device, devices, node, shared
@@ -9,9 +10,9 @@ from msgspec import structs
 from fedcompute import demand as demands
 from fedcompute import survey as surveys
 from fedcompute.explanation import match
-from fedcompute.inventory import Node
+from fedcompute.inventory import Device, Inventory, Node
 from fedcompute.matching import judge
-from fedcompute.survey import survey
+from fedcompute.survey import Surveyed, share_texts, survey
 
 
 @given(sound_nodes())
@@ -72,6 +73,26 @@ def test_makes_are_forgotten_with_the_kinds(monkeypatch: pytest.MonkeyPatch) -> 
         survey(node(device(model=f"Model {number}")))
 
     assert len(surveys._makes) <= 11
+
+
+@given(sound_nodes())
+def test_sharing_texts_changes_nothing_that_a_device_says(one: Node) -> None:
+    before = [structs.asdict(each) for each in one.devices]
+
+    share_texts(Surveyed(Inventory(provider_id="a", nodes=[one]), [survey(one)]))
+
+    assert [structs.asdict(each) for each in one.devices] == before
+
+
+def test_devices_of_a_kind_share_their_texts() -> None:
+    bodies = msgspec.json.encode([device("1", model="A model of its own"), device("2", model="A model of its own")])
+    one = node(*msgspec.json.decode(bodies, type=list[Device]))
+
+    share_texts(Surveyed(Inventory(provider_id="a", nodes=[one]), [survey(one)]))
+
+    first, second = one.devices
+    assert first.model is second.model
+    assert first.memory_total_mib is second.memory_total_mib
 
 
 @pytest.mark.parametrize(
