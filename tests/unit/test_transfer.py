@@ -8,6 +8,7 @@ import pytest
 from chalicelib.addresses import AddressPolicy, Reach
 from chalicelib.calls import Call, Timings
 from chalicelib.curl_words import without_place
+from chalicelib.reply_headers import LONGEST_VALUE, all_values, plain_value
 from chalicelib.transfer import MOST_IGNORED_BYTES, Transfer
 
 TLS = (
@@ -90,3 +91,35 @@ def test_body_that_nobody_wants_is_taken_up_to_a_bound() -> None:
 def test_words_do_not_tell_where_a_provider_is(words: str, told: str) -> None:
     assert without_place(words, ("lab.test", "10.0.0.7"), 8443) == told
     assert without_place("as it is", ("", ""), 80) == "as it is"
+    assert without_place("x" * 121, (), 80) == "x" * 119 + "…"
+
+
+@pytest.mark.parametrize("line", [b"HTTP/1.1\r\n", b"HTTP/1.1 abc Hm\r\n", b"HTTP/1.1 -1\r\n"])
+def test_head_without_a_status_is_no_answer(line: bytes) -> None:
+    transfer = a_transfer()
+    for one in (line, b"\r\n"):
+        assert transfer._on_header(one) is None
+
+    reply = transfer.end(pycurl.E_RECV_ERROR)
+
+    assert (reply.outcome, reply.http_status) == ("protocol_error", None)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (b"x", "x"),
+        (b"  x y ", "x y"),
+        (b"x" * LONGEST_VALUE, "x" * LONGEST_VALUE),
+        (b"x" * (LONGEST_VALUE + 1), None),
+        (b"", None),
+        (b"\xe9", None),
+        (b"a\x01", None),
+    ],
+)
+def test_header_is_believed_where_it_is_short_and_plain(value: bytes, told: str | None) -> None:
+    lines = [b"ETag: first\r\n", b"eTAG :" + value + b"\r\n", b"Etag-2: other\r\n"]
+
+    assert plain_value(lines, b"etag") == told
+    assert all_values(lines, b"etag") == ["first", value.strip().decode("latin-1")]
+    assert plain_value(lines, b"none") is None
