@@ -195,7 +195,8 @@ def parsed_time(text: str | None) -> datetime | None:
         time = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return time if time.tzinfo is not None else None
+    zone = time.utcoffset()
+    return time if zone is not None and not zone % timedelta(minutes=1) else None
 
 
 def _skew(observed_at: datetime | None, now: datetime) -> list[Warning]:

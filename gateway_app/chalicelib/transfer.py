@@ -16,6 +16,7 @@ from fedcompute.base_url import host_and_port, inventory_url
 from fedcompute.signatures import Signed, signed_of
 
 MOST_HEADER_BYTES = 64 << 10
+LONGEST_STATUS = 3  # digits
 MOST_IGNORED_BYTES = 64 << 10  # of a body that nobody wants; more, and the connection is not worth keeping
 SWITCHED = 101  # the only interim answer after which no HTTP comes
 
@@ -117,6 +118,9 @@ class Transfer:
         if line.startswith(b"HTTP/"):  # of an interim answer (1xx), or of the answer
             self._headers.clear()
             code = line.split(None, 2)[1:2]
+            if code and len(code[0]) > LONGEST_STATUS:
+                self._fault = "protocol_error", f"a status of more than {LONGEST_STATUS} digits"
+                return -1
             self._status = int(code[0]) if code and code[0].isdigit() else 0
             if self._status == SWITCHED:
                 self._fault = "protocol_error", f"switched to another protocol ({SWITCHED}), which nobody asked for"

@@ -321,7 +321,10 @@ def test_providers_warning_does_not_speak_for_another_provider() -> None:
         b"<html>",
         b"{",
         b'{"provider_id": "lab", "nodes": [NaN]}',
+        b"[" * 200000,
         b'\xff{"provider_id": "lab"}',
+        b'{"provider_id": 7, "source": "\xff"}',
+        b'{"provider_id": 7, "source": NaN}',
         b'{"provider_id": "\xff"}',
         b'{"provider_id": "lab", "x": ' + b"[" * 200000 + b"]" * 200000 + b"}",
         b'{"provider_id": "lab", "nodes": [' + b"[" * 200000 + b"]" * 200000 + b"]}",
@@ -331,12 +334,15 @@ def test_reply_that_is_no_json_is_not_json(body: bytes) -> None:
     assert failure(body).outcome == "not_json"
 
 
+def test_name_that_stands_twice_is_told_before_whose_document_it_is() -> None:
+    assert failure(b'{"provider_id": "lab", "provider_id": "other", "nodes": []}').outcome == "invalid_inventory"
+
+
 @pytest.mark.parametrize(
     "body",
     [
         b"null",
         b"[]",
-        b"[" * 200000,
         b"7",
         b"{}",
         b'{"nodes": []}',

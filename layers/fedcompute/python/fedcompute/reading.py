@@ -11,7 +11,7 @@ from fedcompute.soundness import MOST_NODES, device_faults, is_node_sound, node_
 from fedcompute.survey import Surveyed, SurveyedNode, are_sound, survey
 from fedcompute.text import clean
 from fedcompute.tidy import is_plain, tidied
-from fedcompute.wellformed import flaw_of
+from fedcompute.wellformed import check_json, flaw_of
 
 MOST_WARNINGS = 50
 
@@ -40,14 +40,14 @@ def read_surveyed(body: bytes, provider_id: str) -> Surveyed:
     inventory = _decoded(body)
     if inventory.schema_version > SCHEMA_VERSION:
         raise _too_new(inventory.schema_version)
-    if inventory.provider_id != provider_id:
-        raise UnreadableInventoryError("identity_mismatch", f"answered as {clean(inventory.provider_id, 80)!r}")
-    if len(inventory.nodes) > MOST_NODES:
-        raise UnreadableInventoryError("invalid_inventory", f"no inventory: more than {MOST_NODES} nodes")
     is_plain_text = is_plain(body)
     flaw = flaw_of(body, is_plain=is_plain_text)
     if flaw is not None:
         raise UnreadableInventoryError(*flaw)
+    if inventory.provider_id != provider_id:
+        raise UnreadableInventoryError("identity_mismatch", f"answered as {clean(inventory.provider_id, 80)!r}")
+    if len(inventory.nodes) > MOST_NODES:
+        raise UnreadableInventoryError("invalid_inventory", f"no inventory: more than {MOST_NODES} nodes")
     return _only_sound(inventory if is_plain_text else tidied(inventory))
 
 
@@ -56,6 +56,7 @@ def _decoded(body: bytes) -> Inventory:
         try:
             return _DECODER.decode(body)
         except msgspec.ValidationError:
+            check_json(body)  # the decoder has ended at the first member that is wrong
             return _by_pieces(pieces.top_of(body))
     except msgspec.ValidationError as error:
         raise UnreadableInventoryError("invalid_inventory", f"no inventory: {clean(str(error))}") from error

@@ -8,6 +8,8 @@ import json
 import re
 from typing import Any
 
+import msgspec
+
 Flaw = tuple[str, str]  # the outcome, and why in words
 
 _WHOSE = b'"provider_id"'
@@ -16,6 +18,13 @@ _ODDLY_WRITTEN = re.compile(rb"\\u00[4-7]")  # letters that needed no escape
 
 class _RepeatedError(Exception):
     """The name that stands twice."""
+
+
+def check_json(body: bytes) -> None:
+    """Returns for a JSON document, whatever it says. Raises what decoding it would: of syntax, of UTF-8 and of depth."""
+    msgspec.json.decode(body, type=msgspec.Raw)
+    if not body.isascii():
+        body.decode()
 
 
 def flaw_of(body: bytes, *, is_plain: bool) -> Flaw | None:
