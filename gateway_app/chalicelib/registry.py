@@ -75,6 +75,7 @@ class Registry:
         change = creation(self._table.name, record, write_id)
         if not self._table.write(attempts, change, key_of(new.id), write_id):
             raise Problem("provider_exists", f"A provider has the id {new.id} already; choose another, or replace it.")
+        self._snapshot.created(record, write_id)
         return record
 
     def get(self, provider_id: str) -> ProviderRecord:

@@ -21,6 +21,13 @@ class _Kept(NamedTuple):
     records: tuple[ProviderRecord, ...]
 
 
+class _Own(NamedTuple):
+    """What this process has registered last."""
+
+    write_id: str
+    record: ProviderRecord
+
+
 class Snapshot:
     """Shared by all threads; one of them reads the list anew, the others wait for it, within their own bounds."""
 
@@ -28,6 +35,7 @@ class Snapshot:
         self._table = table
         self._read_all = read_all
         self._kept: _Kept | None = None
+        self._own: _Own | None = None
         self._refreshing = threading.Lock()
 
     def records(self, attempts: Attempts) -> tuple[ProviderRecord, ...]:
@@ -43,10 +51,29 @@ class Snapshot:
                 tag = tag if self._kept.tag == tag else self._table.version_tag(attempts)
                 if self._kept.tag == tag:
                     return self._kept.records
+            records = self._with_own(tag)
+            if tag is not None and records is not None:
+                self._kept = _Kept(tag, records)
+                return records
             # The tag is older than the list: a write in between makes the next call read again, and never hides.
             records = self._read_all(attempts)
             self._kept = None if tag is None else _Kept(tag, records)
             return records
+
+    def created(self, record: ProviderRecord, write_id: str) -> None:
+        """A record that this process has registered. Who registers many, one after another, has the list read once."""
+        self._own = _Own(write_id, record)
+
+    def _with_own(self, tag: VersionTag | None) -> tuple[ProviderRecord, ...] | None:
+        """The list that is kept and our own record, where the tag says that nobody else has written anything since."""
+        kept, own = self._kept, self._own
+        if kept is None or own is None or tag is None or tag[1] != own.write_id:
+            return None
+        before, after = kept.tag[0], tag[0]
+        if before is None or after is None or int(after) != int(before) + 1:
+            return None
+        others = [record for record in kept.records if record.id != own.record.id]
+        return tuple(sorted([*others, own.record], key=lambda record: record.id))
 
     @contextmanager
     def _one_at_a_time(self, attempts: Attempts) -> Iterator[None]:

@@ -174,6 +174,39 @@ class RegistryContract:
 
         assert [record.id for record in registry.all()] == ["a", "b"]
 
+    def test_who_registers_many_has_the_list_read_once(self, dynamodb, table):
+        scripted = ScriptedClient(dynamodb)
+        registry = Registry(lambda: scripted, table)
+        registry.all()
+        scripted.calls.clear()
+
+        for name in ("c", "a", "b"):
+            registry.create(a_provider(name), "owner", 7)
+            registry.all()
+
+        assert scripted.calls.count("query") == 1  # the first: there was no version before it
+        assert registry.all() == Registry(lambda: dynamodb, table).all()
+
+    def test_write_of_another_beside_an_own_registration_is_in_the_next_list(self, dynamodb, table):
+        registry, other = Registry(lambda: dynamodb, table), Registry(lambda: dynamodb, table)
+        registry.create(a_provider("a"))
+        registry.all()
+
+        other.create(a_provider("b"))
+        registry.create(a_provider("c"))
+
+        assert [record.id for record in registry.all()] == ["a", "b", "c"]
+
+    def test_own_registration_that_was_removed_since_is_not_in_the_next_list(self, dynamodb, table):
+        registry, other = Registry(lambda: dynamodb, table), Registry(lambda: dynamodb, table)
+        registry.create(a_provider("a"))
+        registry.all()
+
+        registry.create(a_provider("b"))
+        other.remove("b")
+
+        assert [record.id for record in registry.all()] == ["a"]
+
     def test_list_after_the_table_was_made_anew_is_the_new_tables(self, registry, dynamodb, table):
         registry.create(a_provider("a"))
         registry.all()
