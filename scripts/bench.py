@@ -68,12 +68,16 @@ def _cells(measured: dict[str, float]) -> list[str]:
 
 def measure(shape: str, latency: int, rounds: int, n: int) -> dict[str, dict[str, float]]:
     """All ways side by side: their rounds take turns, so that the machine's moods meet all."""
-    with gateway(shape, latency, 0) as same, gateway(shape, latency, 1) as changed:
-        ways = {"repeated": (same, False), "revalidated": (same, True), "changed": (changed, False)}
+    with (
+        gateway(shape, latency, 0) as repeated,
+        gateway(shape, latency, 0) as revalidated,
+        gateway(shape, latency, 1) as changed,
+    ):
+        ways = {"repeated": (repeated, False), "revalidated": (revalidated, True), "changed": (changed, False)}
         batches: dict[str, list[Any]] = {way: [] for way in ways}
         for number in range(rounds + 1):
             for way, (process, is_varied) in ways.items():
-                batches[way].append(ask(process, n if number else 2, is_varied=is_varied))
+                batches[way].append(ask(process, n if number else 3, is_varied=is_varied))
     return {way: _summary(found[1:]) for way, found in batches.items()}  # the first round warms up
 
 
