@@ -440,6 +440,24 @@ def test_only_the_groups_whose_taint_is_tolerated_can_serve() -> None:
     assert [group.make.resource for group in found.groups] == ["amd.com/gpu"]
 
 
+def test_where_none_has_enough_the_taint_of_the_right_devices_counts() -> None:
+    wrong, busy = device("1", resource="amd.com/gpu", vendor="AMD"), device("2", slots=(0, 1))
+    wanted = {"gpu": {"vendor": "NVIDIA"}}
+
+    kept_for_amd = reasons(node(wrong, busy, taints=[Taint(key="amd.com/gpu", effect="NoSchedule")]), **wanted)
+    kept_for_nvidia = reasons(node(wrong, busy, taints=[Taint(key="nvidia.com/gpu", effect="NoSchedule")]), **wanted)
+
+    assert "untolerated_taint" in [reason.reason for reason in kept_for_amd]
+    assert "untolerated_taint" not in [reason.reason for reason in kept_for_nvidia]
+
+
+def test_where_all_devices_are_wrong_any_of_their_taints_is_tolerated() -> None:
+    wrong = [device("1", resource="amd.com/gpu", vendor="AMD"), device("2", resource="huawei.com/npu", vendor="Huawei")]
+    kept = node(*wrong, taints=[Taint(key="huawei.com/npu", effect="NoSchedule")])
+
+    assert "untolerated_taint" not in [reason.reason for reason in reasons(kept, gpu={"vendor": "NVIDIA"})]
+
+
 @pytest.mark.parametrize(
     ("slots", "expected"),
     [
