@@ -440,6 +440,17 @@ def test_only_the_groups_whose_taint_is_tolerated_can_serve() -> None:
     assert [group.make.resource for group in found.groups] == ["amd.com/gpu"]
 
 
+@pytest.mark.parametrize(
+    ("amounts", "asked", "expected"),
+    [
+        ({"memory": (0, 40000)}, {"minimum_compute_percent": 10}, Reason("insufficient_gpu_memory", 0, 1, 1)),
+        ({"compute": (0, 100)}, {"minimum_memory_mib": 10}, Reason("insufficient_gpu_compute", 0, 1, 1)),
+    ],
+)
+def test_who_asks_for_no_amount_needs_some_of_it(amounts: Any, asked: dict[str, int], expected: Reason) -> None:
+    assert reasons(node(device(**amounts)), gpu=asked)[0] == expected
+
+
 def test_where_none_has_enough_the_taint_of_the_right_devices_counts() -> None:
     wrong, busy = device("1", resource="amd.com/gpu", vendor="AMD"), device("2", slots=(0, 1))
     wanted = {"gpu": {"vendor": "NVIDIA"}}
