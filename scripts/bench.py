@@ -99,23 +99,24 @@ def _summary(batches: list[dict[str, Any]]) -> dict[str, float]:
 def gateway(shape: str, latency: int, changed: int) -> Iterator["subprocess.Popen[str]"]:
     """A fleet and a gateway that has its providers in its registry; `ask` tells it what to search."""
     providers, nodes, devices = shape.split("x")
-    with _process("scripts.bench_fleet", providers, nodes, devices, str(latency), str(changed)) as fleet:
+    with process("scripts.bench_fleet", providers, nodes, devices, str(latency), str(changed)) as fleet:
         assert fleet.stdout is not None
         port = json.loads(fleet.stdout.readline())["port"]
-        with _process("scripts.bench_gateway", str(port), providers) as gateway:
+        with process("scripts.bench_gateway", str(port), providers) as gateway:
             yield gateway
 
 
 @contextmanager
-def _process(module: str, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
+def process(module: str, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
+    """A program of this folder, which ends when its standard input does."""
     command = [sys.executable, "-m", module, *arguments]
-    process = subprocess.Popen(command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    started = subprocess.Popen(command, cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
-        yield process
+        yield started
     finally:
-        assert process.stdin is not None
-        process.stdin.close()
-        process.wait()
+        assert started.stdin is not None
+        started.stdin.close()
+        started.wait()
 
 
 def ask(process: "subprocess.Popen[str]", n: int, **how: Any) -> Any:

@@ -39,18 +39,19 @@ def main() -> None:
     from moto import mock_aws  # noqa: PLC0415 (after the environment is set)
 
     with mock_aws():
-        app = _app()
+        app = app_under_test()
         _fill(port, providers)
         for line in sys.stdin:
             order = json.loads(line)
             bodies = _bodies(order["n"], order["request"], is_varied=order.get("is_varied", False))
             at_once = order.get("at_once", 1)
-            found = _measured(app, bodies) if at_once == 1 else _measured_at_once(app, bodies, at_once)
+            found = measured(app, bodies) if at_once == 1 else _measured_at_once(app, bodies, at_once)
             sys.stdout.write(json.dumps(found) + "\n")
             sys.stdout.flush()
 
 
-def _app() -> Any:
+def app_under_test() -> Any:
+    """The gateway's app of this checkout, made anew."""
     sys.path.insert(0, str(ROOT / "gateway_app"))
     spec = importlib.util.spec_from_file_location("gateway_under_test", ROOT / "gateway_app" / "app.py")
     assert spec is not None
@@ -101,7 +102,8 @@ def _bodies(count: int, request: dict[str, Any], *, is_varied: bool) -> list[str
     return [json.dumps(request | {"gpu": request["gpu"] | {"minimum_memory_mib": amount}}) for amount in amounts]
 
 
-def _measured(app: Any, bodies: list[str]) -> dict[str, Any]:
+def measured(app: Any, bodies: list[str]) -> dict[str, Any]:
+    """One search for each body, one after the other."""
     found: dict[str, Any] = {"wall": [], "cpu": [], "parts": []}
     for body in bodies:
         event = _event(body)
