@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from chalicelib.calls import Call, Reply
 from chalicelib.circuit import Circuits, Skipped, Turn
 from chalicelib.fanout import Fanout
-from chalicelib.inventories import Answered, Inventories
+from chalicelib.inventories import Answered, Inventories, Known
 from chalicelib.signing import Signing
 from fedcompute.base_url import host_and_port
 from fedcompute.provider import ProviderRecord
@@ -52,25 +52,28 @@ class Asking:
             record = by_id[call.provider_id]
             if self._signing is not None:
                 reply = self._signing.checked(call, reply, record)
-            answered = self.inventories.judge(record, reply, datetime.now(UTC))
+            answered = self.inventories.judge(record, reply, datetime.now(UTC), asked.get(record.id))
             self.circuits.end(record, turns[record.id], answered.entry.outcome)
             if consider is not None and answered.surveyed is not None:
                 consider(answered)
-                answered = answered._replace(surveyed=None)
+                answered = answered._replace(surveyed=None, known=None)
             answers[call.provider_id] = answered
 
         calls = []
+        asked: dict[str, Known] = {}  # what each is asked to confirm
         for record in records:
             turn = turns[record.id]
             if turn.skipped is not None:
                 answers[record.id] = self.inventories.judge(record, _not_asked(turn.skipped), datetime.now(UTC))
             else:
-                calls.append(self._call_for(record, turn, is_fresh=is_fresh))
+                call, known = self.inventories.call_for(record, is_fresh=is_fresh)
+                calls.append(self._prepared(call, record, turn))
+                if known is not None:
+                    asked[record.id] = known
         self._fanout.ask(calls, deadline, deliver)
         return [answers[record.id] for record in records]
 
-    def _call_for(self, record: ProviderRecord, turn: Turn, *, is_fresh: bool) -> Call:
-        call = self.inventories.call_for(record, is_fresh=is_fresh)
+    def _prepared(self, call: Call, record: ProviderRecord, turn: Turn) -> Call:
         owner = record.owner or host_and_port(record.base_url)[0]
         call = call._replace(owner=owner, is_failing=turn.is_failing)
         return call if self._signing is None else self._signing.signed(call, record)

@@ -46,6 +46,7 @@ class Call(NamedTuple):
     signed: Signed | None = None
     owner: str = ""
     is_failing: bool = False
+    kept_bytes: int = 0  # what is to be read where the provider confirms what is held
 
 
 class Timings(NamedTuple):

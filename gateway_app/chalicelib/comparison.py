@@ -47,6 +47,8 @@ class Comparison:
     def add(self, answered: Answered) -> None:
         """Compare one provider's nodes with the request, and write in its entry how many fit."""
         started = time.perf_counter()
+        if self._demand.gpu is not None:
+            self._demand.gpu.make_room()
         one = self._remembered(answered)
         answered.entry.candidates = one.total
         shown = answered._replace(surveyed=None, known=None)

@@ -17,7 +17,8 @@ from fedcompute.provider import ProviderRecord
 from fedcompute.reading import UnreadableInventoryError, read_surveyed
 from fedcompute.survey import Surveyed, share_texts
 
-MOST_KEPT_BYTES = 192 << 20  # of bodies; parsed, they take about as much
+MOST_KEPT_BYTES = 192 << 20
+NODE_BYTES, DEVICE_BYTES = 900, 340  # of what is kept as objects, about, as measured
 MOST_COMPARED = 2  # requests, for each provider
 MOST_SKEW = timedelta(seconds=60)
 
@@ -79,6 +80,20 @@ class Known:
         body, surveyed = self._body, self._surveyed  # in this order: another thread sets them in the other
         return (surveyed or read_surveyed(body, self.provider_id)).inventory
 
+    @property
+    def unread_bytes(self) -> int:
+        """How much is still to be read when it is confirmed."""
+        return len(self._body)
+
+    def grown(self) -> int:
+        """By how much it is larger now than it was counted; counted from then on."""
+        surveyed = self._surveyed
+        if surveyed is None:
+            return 0
+        size = sum(NODE_BYTES + DEVICE_BYTES * len(node.kinds) for node in surveyed.nodes)
+        more, self.size = size - self.size, size
+        return more
+
     def confirmed(self) -> Surveyed:
         """The same, ready to be matched, and kept so from now on."""
         body, surveyed = self._body, self._surveyed
@@ -108,20 +123,24 @@ class Inventories:
         self._size = 0
         self._lock = threading.Lock()
 
-    def call_for(self, record: ProviderRecord, *, is_fresh: bool = False) -> Call:
-        """How to ask a provider: for what has changed, or (`is_fresh`) for all that it has."""
+    def call_for(self, record: ProviderRecord, *, is_fresh: bool = False) -> tuple[Call, Known | None]:
+        """How to ask a provider: for what has changed, or (`is_fresh`) for all that it has; and what it may confirm."""
         with self._lock:
             kept = None if is_fresh else self._kept.get(record.id)
-        etag = kept.etag if kept is not None and kept.base_url == record.base_url else None
-        return Call(record.id, record.base_url, record.timeout_ms, etag)
+        if kept is None or kept.base_url != record.base_url:
+            return Call(record.id, record.base_url, record.timeout_ms), None
+        return Call(record.id, record.base_url, record.timeout_ms, kept.etag, kept_bytes=kept.unread_bytes), kept
 
     def known(self) -> list[Known]:
         """The inventories that are kept, for whoever wants an overview: how old they are is told with them."""
         with self._lock:
             return list(self._kept.values())
 
-    def judge(self, record: ProviderRecord, reply: Reply, now: datetime) -> Answered:
-        """Read a reply, and keep what it brought. Never raises for anything that a provider sent."""
+    def judge(self, record: ProviderRecord, reply: Reply, now: datetime, asked: Known | None = None) -> Answered:
+        """Read a reply, and keep what it brought. Never raises for anything that a provider sent.
+
+        `asked`: what the call asked to confirm. A 304 is of that, whatever other searches have brought meanwhile.
+        """
         known, surveyed = None, None
         if reply.outcome == OK:
             try:
@@ -131,8 +150,9 @@ class Inventories:
             else:
                 self._keep(record, reply)
         elif reply.outcome == NOT_MODIFIED:
-            known, reply = self._revalidated(record, reply)
-            surveyed = None if known is None else known.confirmed()
+            assert asked is not None, "nobody is told 304 who has not asked with an entity tag"
+            known, reply = asked, reply._replace(etag=asked.etag)
+            surveyed = self._confirmed(asked)
         entry = ProviderEntry(
             id=record.id,
             name=record.name,
@@ -146,7 +166,7 @@ class Inventories:
             return Answered(record, entry, reply._replace(body=b""))
         inventory = surveyed.inventory
         observed_at = parsed_time(reply.observed_at or inventory.observed_at)
-        self._observe(record.id, observed_at)
+        self._observe(record.id, reply.etag, observed_at)
         entry.nodes = len(inventory.nodes)
         warnings = [*_skew(observed_at, now), *inventory.warnings]
         entry.warnings = [structs.replace(warning, provider_id=record.id) for warning in warnings]
@@ -159,27 +179,30 @@ class Inventories:
                 return
             self._kept[record.id] = Known(record.id, record.base_url, reply.etag, reply.body)
             self._size += len(reply.body)
-            while self._size > self._most_kept_bytes:
-                self._drop(next(iter(self._kept)))
+            self._make_room()
 
-    def _observe(self, provider_id: str, observed_at: datetime | None) -> None:
+    def _confirmed(self, known: Known) -> Surveyed:
+        surveyed = known.confirmed()
+        with self._lock:
+            if self._kept.get(known.provider_id) is known:
+                self._kept.move_to_end(known.provider_id)
+                self._size += known.grown()
+                self._make_room()
+        return surveyed
+
+    def _make_room(self) -> None:
+        while self._size > self._most_kept_bytes:
+            self._drop(next(iter(self._kept)))
+
+    def _observe(self, provider_id: str, etag: str | None, observed_at: datetime | None) -> None:
         with self._lock:
             kept = self._kept.get(provider_id)
-            if kept is not None:
+            if kept is not None and kept.etag == etag:
                 kept.observed_at = observed_at
 
     def _drop(self, provider_id: str) -> None:
         gone = self._kept.pop(provider_id, None)
         self._size -= gone.size if gone is not None else 0
-
-    def _revalidated(self, record: ProviderRecord, reply: Reply) -> tuple[Known | None, Reply]:
-        with self._lock:
-            kept = self._kept.get(record.id)
-            if kept is not None and kept.base_url == record.base_url:
-                self._kept.move_to_end(record.id)
-                return kept, reply._replace(etag=kept.etag)
-        # Another search has dropped it since this one asked: rare, and the next search asks for all of it.
-        return None, reply._replace(outcome="internal", message="what it confirmed was no longer held; search again")
 
 
 def is_answered(entry: ProviderEntry) -> bool:

@@ -1,7 +1,6 @@
 """One thread's share of a fan-out: many transfers over one libcurl multi, driven by what its sockets do."""
 
 import selectors
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -9,9 +8,10 @@ from collections.abc import Callable, Sequence
 import pycurl
 
 from chalicelib.addresses import AddressPolicy
-from chalicelib.calls import Call, Reply
+from chalicelib.calls import NOT_MODIFIED, Call, Reply
+from chalicelib.in_turn import InTurn
 from chalicelib.resting import Peer, Resting
-from chalicelib.transfer import Transfer
+from chalicelib.transfer import FIRST_PACE, Transfer
 from chalicelib.turns import Turns
 
 # Called in the lane's thread, once per call, as soon as it has ended.
@@ -21,7 +21,6 @@ LEAST_BUDGET_MS = 1
 LONGEST_WAIT_S = 1.0
 GRACE_S = 0.05  # past the deadline, for replies that came in time and were not yet read
 SPARE_HANDLES = 64
-FIRST_PACE = 40e6  # bytes of a reply read and compared in a second, until it is known
 TELLING_BYTES = 256 << 10  # of a reply whose reading tells the pace
 PATIENT_ROUNDS = 8  # how often busy sockets may go before a reply that waits to be read
 
@@ -34,7 +33,7 @@ _MASKS = {
 
 # Of the searches at once in a process one works, the others wait for their providers: Python runs one thread at a time, and
 # hands over at each of the hundred calls into libcurl that a search makes. Not so, each of 8 searches took 1.7 times as long.
-_WORKING = threading.Lock()
+_WORKING = InTurn()
 
 
 class Lane:
@@ -48,7 +47,6 @@ class Lane:
         self._selector = selectors.DefaultSelector()
         self._resting = Resting()
         self._timer_at: float | None = None
-        self._pace = FIRST_PACE
         self._has_turn = False
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, connections)
@@ -84,6 +82,9 @@ class Lane:
                 if ended and (not is_busy or rounds >= PATIENT_ROUNDS):
                     rounds = 0
                     self._hand_over(*ended.popleft(), deadline, deliver)
+                    if _WORKING.is_waited_for:  # who waits has sockets that must not be left alone for long
+                        self._end_turn()
+                        self._take_turn(deadline)
         finally:
             for curl in active:
                 self._multi.remove_handle(curl)
@@ -97,13 +98,15 @@ class Lane:
     def _hand_over(self, call: Call, reply: Reply, deadline: float, deliver: Deliver) -> None:
         """Deliver a reply, if it can be read in time: reading is not interrupted once it has begun."""
         began = time.monotonic()
-        if began + len(reply.body) / self._pace > deadline + GRACE_S:
+        transfer = self._transfers[call.provider_id]
+        size = call.kept_bytes if reply.outcome == NOT_MODIFIED else len(reply.body)
+        if began + size / transfer.pace > deadline + GRACE_S:
             deliver(call, Reply("deadline_exceeded", "answered too late to be read", reply.took_ms))
-            self._pace = min(FIRST_PACE, 2 * self._pace)  # one slow moment must not keep large replies out for ever
+            transfer.pace = min(FIRST_PACE, 2 * transfer.pace)  # one slow moment must not keep it out for ever
             return
         deliver(call, reply)
-        if len(reply.body) >= TELLING_BYTES:
-            self._pace = len(reply.body) / max(time.monotonic() - began, 1e-6)
+        if size >= TELLING_BYTES:
+            transfer.pace = size / max(time.monotonic() - began, 1e-6)
 
     def close(self) -> None:
         """Close all connections. Never inside a search: libcurl waits here for resolvers that still run."""
@@ -141,10 +144,11 @@ class Lane:
 
     def _take_turn(self, deadline: float) -> None:
         """Wait until no other search of this process works, at most until the deadline."""
-        self._has_turn = _WORKING.acquire(timeout=max(0.0, deadline - time.monotonic()))
+        self._has_turn = _WORKING.acquire(max(0.0, deadline - time.monotonic()))
 
     def _end_turn(self) -> None:
         if self._has_turn:
+            self._has_turn = False
             _WORKING.release()
 
     def _advance(self, wait_s: float, deadline: float) -> bool:

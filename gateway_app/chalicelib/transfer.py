@@ -16,6 +16,7 @@ from fedcompute.base_url import host_and_port, inventory_url
 from fedcompute.signatures import Signed, signed_of
 
 MOST_HEADER_BYTES = 64 << 10
+FIRST_PACE = 40e6  # bytes of its replies that are read and compared in a second, until that is known
 LONGEST_STATUS = 3  # digits
 MOST_IGNORED_BYTES = 64 << 10  # of a body that nobody wants; more, and the connection is not worth keeping
 SWITCHED = 101  # the only interim answer after which no HTTP comes
@@ -41,6 +42,7 @@ class Transfer:
     def __init__(self, policy: AddressPolicy, most_body_bytes: int) -> None:
         self._policy = policy
         self._most_body_bytes = most_body_bytes
+        self.pace = FIRST_PACE
         self.curl = new_handle(self._open_socket, self._on_header, self._on_body, most_body_bytes)
         self._asked: tuple[str, str | None, Signed | None] | None = None
         self._clear()

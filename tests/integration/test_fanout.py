@@ -611,7 +611,7 @@ def test_fifty_searches_with_hung_providers_leave_nothing_behind(fleet: Provider
 def test_reply_that_could_not_be_read_in_time_is_not_begun(
     fleet: ProviderFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lane, "FIRST_PACE", 1000.0)
+    monkeypatch.setattr(transfer, "FIRST_PACE", 1000.0)
     calls = calls_to(fleet, "large", "small")
     fleet.labs["large"].inventory["nodes"] = [a_node(f"n{place}") for place in range(1000)]
 
@@ -621,19 +621,65 @@ def test_reply_that_could_not_be_read_in_time_is_not_begun(
     assert replies["large"].message == "answered too late to be read"
 
 
-def test_one_slow_moment_does_not_keep_large_replies_out_for_ever(fleet: ProviderFleet) -> None:
+def test_what_is_kept_counts_where_it_is_confirmed(fleet: ProviderFleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "FIRST_PACE", 1000.0)
+    (call,) = calls_to(fleet, "a")
+    held = call._replace(etag=fleet.labs["a"].etag(), kept_bytes=1_000_000)
+
+    replies = ask(a_fanout(), [held], deadline_ms=5_000)
+
+    assert outcomes(replies) == {"a": "deadline_exceeded"}
+    assert outcomes(ask(a_fanout(), [held._replace(kept_bytes=0)])) == {"a": "not_modified"}
+
+
+def test_one_slow_moment_does_not_keep_a_large_reply_out_for_ever_nor_anothers_at_all(fleet: ProviderFleet) -> None:
     slow = lane.Lane(AddressPolicy(Reach.ANY), 32 << 20, 4)
-    calls = calls_to(fleet, "large")
-    fleet.labs["large"].inventory["nodes"] = [a_node(f"n{place}") for place in range(1000)]
-    slow._pace = 1.0
-    got: list[str] = []
+    calls = calls_to(fleet, "large", "other")
+    for name in ("large", "other"):
+        fleet.labs[name].inventory["nodes"] = [a_node(f"n{place}") for place in range(1000)]
+    slow.run(calls, in_ms(5000), lambda _, reply: None)
+    slow._transfers["large"].pace = 1.0
+    got: dict[str, list[str]] = {"large": [], "other": []}
 
-    while got[-1:] != ["ok"] and len(got) < 40:
-        slow.run(calls, in_ms(5000), lambda _, reply: got.append(reply.outcome))
+    while got["large"][-1:] != ["ok"] and len(got["large"]) < 40:
+        slow.run(calls, in_ms(5000), lambda call, reply: got[call.provider_id].append(reply.outcome))
 
-    assert got[0] == "deadline_exceeded"
-    assert got[-1] == "ok"
-    assert slow._pace > 1_000_000  # measured anew
+    assert got["large"][0] == "deadline_exceeded"
+    assert got["large"][-1] == "ok"
+    assert set(got["other"]) == {"ok"}
+    assert slow._transfers["large"].pace > 1_000_000  # measured anew
+
+
+def test_search_that_reads_many_replies_lets_another_read_its_own_between_them(
+    fleet: ProviderFleet, pool: ThreadPoolExecutor
+) -> None:
+    fanout = a_fanout()
+    many = calls_to(fleet, *(f"a{place}" for place in range(8)))
+    (other,) = calls_to(fleet, "b")
+    order: list[str] = []
+    has_begun, is_waited_for = threading.Event(), threading.Event()
+
+    def deliver(call: Call, _: Reply) -> None:
+        order.append(call.provider_id)
+        has_begun.set()
+        assert is_waited_for.wait(AMPLE_S)  # until the other search wants its turn
+
+    first = pool.submit(fanout.ask, many, in_ms(AMPLE_S * 1000), deliver)
+    assert has_begun.wait(AMPLE_S)
+    second = pool.submit(
+        fanout.ask,
+        [other],
+        in_ms(AMPLE_S * 1000),
+        lambda call, reply: order.append(f"{call.provider_id} {reply.outcome}"),
+    )
+    while not lane._WORKING.is_waited_for:
+        time.sleep(0.001)
+    is_waited_for.set()
+    first.result(AMPLE_S)
+    second.result(AMPLE_S)
+
+    assert "b ok" in order
+    assert len(order) == 9
 
 
 # Faults of our own
