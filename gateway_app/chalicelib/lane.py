@@ -21,6 +21,9 @@ LEAST_BUDGET_MS = 1
 LONGEST_WAIT_S = 1.0
 GRACE_S = 0.05  # past the deadline, for replies that came in time and were not yet read
 SPARE_HANDLES = 64
+TURN_S = (
+    0.01  # for which a search may keep others from working; handing on after each reply made each of 8 slower by a half
+)
 TELLING_BYTES = 256 << 10  # of a reply whose reading tells the pace
 PATIENT_ROUNDS = 8  # how often busy sockets may go before a reply that waits to be read
 
@@ -48,6 +51,7 @@ class Lane:
         self._resting = Resting()
         self._timer_at: float | None = None
         self._has_turn = False
+        self._turn_ends = 0.0
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, connections)
         self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, connections)
@@ -82,8 +86,8 @@ class Lane:
                 if ended and (not is_busy or rounds >= PATIENT_ROUNDS):
                     rounds = 0
                     self._hand_over(*ended.popleft(), deadline, deliver)
-                    if _WORKING.is_waited_for:  # who waits has sockets that must not be left alone for long
-                        self._end_turn()
+                    if _WORKING.is_waited_for and time.monotonic() > self._turn_ends:
+                        self._end_turn()  # who waits has sockets that must not be left alone for long
                         self._take_turn(deadline)
         finally:
             for curl in active:
@@ -145,6 +149,7 @@ class Lane:
     def _take_turn(self, deadline: float) -> None:
         """Wait until no other search of this process works, at most until the deadline."""
         self._has_turn = _WORKING.acquire(max(0.0, deadline - time.monotonic()))
+        self._turn_ends = time.monotonic() + TURN_S
 
     def _end_turn(self) -> None:
         if self._has_turn:

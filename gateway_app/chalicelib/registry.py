@@ -1,7 +1,7 @@
 """The registry: who the providers are. One DynamoDB table, and every change to a record is all or nothing.
 
 A record that is edited in the table by hand is seen by reads of that record at once, and by searches after the next
-change that the gateway itself makes: only those move the version item.
+change that a gateway makes, where that is no registration of this process: only such a change makes it read the list anew.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ import socket
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -651,10 +652,11 @@ def test_one_slow_moment_does_not_keep_a_large_reply_out_for_ever_nor_anothers_a
 
 
 def test_search_that_reads_many_replies_lets_another_read_its_own_between_them(
-    fleet: ProviderFleet, pool: ThreadPoolExecutor
+    fleet: ProviderFleet, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(lane, "TURN_S", 0.0)
     fanout = a_fanout()
-    many = calls_to(fleet, *(f"a{place}" for place in range(8)))
+    many = calls_to(fleet, *(f"a{place}" for place in range(40)))
     (other,) = calls_to(fleet, "b")
     order: list[str] = []
     has_begun, is_waited_for = threading.Event(), threading.Event()
@@ -663,6 +665,7 @@ def test_search_that_reads_many_replies_lets_another_read_its_own_between_them(
         order.append(call.provider_id)
         has_begun.set()
         assert is_waited_for.wait(AMPLE_S)  # until the other search wants its turn
+        zlib.compress(bytes(1 << 20))  # a moment's work that leaves Python's lock to the providers' thread
 
     first = pool.submit(fanout.ask, many, in_ms(AMPLE_S * 1000), deliver)
     assert has_begun.wait(AMPLE_S)
@@ -678,8 +681,8 @@ def test_search_that_reads_many_replies_lets_another_read_its_own_between_them(
     first.result(AMPLE_S)
     second.result(AMPLE_S)
 
-    assert "b ok" in order
-    assert len(order) == 9
+    assert "b ok" in order[:-1]
+    assert len(order) == 41
 
 
 # Faults of our own
