@@ -117,7 +117,8 @@ class BadProviders:
             for accepted in self._open:
                 with suppress(OSError):
                     accepted.shutdown(socket.SHUT_RDWR)
-        for thread in self._threads[1:]:
+            left = self._threads[1:]
+        for thread in left:
             thread.join()
         self.elsewhere.close()
 
@@ -131,7 +132,7 @@ class BadProviders:
             with self._lock:
                 self._open.add(accepted)
                 self._threads.append(thread)
-            thread.start()
+                thread.start()
 
     def _serve(self, accepted: socket.socket) -> None:
         with accepted, suppress(OSError):
@@ -143,6 +144,7 @@ class BadProviders:
                 FAULTS[name](Connection(accepted, self, name))
         with self._lock:
             self._open.discard(accepted)
+            self._threads.remove(threading.current_thread())  # one that ended and is held keeps its stack mapped
 
 
 class Listener:
