@@ -55,7 +55,9 @@ GROUPS = (
         "registry",
         _gateway("registry", "table", "snapshot", "attempts", "writes", "items"),
         _unit("registry_items", "registry_changes")
-        + _integration("registry_on_moto", "registry_in_trouble", "registry_verbs", "registry_races"),
+        + _integration(
+            "registry_on_moto", "registry_in_trouble", "registry_patience", "registry_verbs", "registry_races"
+        ),
     ),
 )
 
@@ -69,6 +71,16 @@ EQUIVALENT = frozenset(
         ("fedcompute.choice", "True"),
         # No two devices of a node have the same index and id.
         ("fedcompute.choice", "_tie(device) < _tie(chosen)"),
+        # The same instant, a clock that stands still, and what the collector closes as well.
+        ("chalicelib.lane", "time.monotonic() < deadline"),
+        ("chalicelib.lane", "max(time.monotonic() - began, 1e-06)"),
+        ("chalicelib.lane", "left out: self._selector.close()"),
+        # libcurl looks at the socket itself: to be told of too much costs it a call.
+        ("chalicelib.lane", "mask & selectors.EVENT_READ"),
+        # Whoever begins a call has said what is asked.
+        ("chalicelib.transfer", "self._asked is not None"),
+        # A connection whose number is of nothing is told again next time, and skipped again.
+        ("chalicelib.resting", "left out: self._poll.unregister(fd)"),
         # Only `outcome` and `message` are read of it.
         ("fedcompute.reading", "left out: super().__init__(message)"),
     }
