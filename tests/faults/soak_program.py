@@ -30,7 +30,9 @@ DEADLINE_MS, TIMEOUT_MS, SLACK_MS = 2000, 1500, 150
 SHORT_DEADLINE_MS, SHORT_TIMEOUT_MS = 300, 100  # of the many searches
 MOST_MIB_PER_100 = 1.0
 LEAST_MIB_THAT_TELLS = 2.0  # less is what fragments keep of a few searches
-MOST_OTHER_DESCRIPTORS = 32  # beside a connection for each provider
+MOST_DESCRIPTORS = (
+    512 + 32
+)  # FANOUT_CONNECTIONS, those that a provider has closed included, and what else a process has
 LEAST_ANSWERED_PERCENT = 99.5  # all, on a machine that has nothing else to do
 
 
@@ -89,7 +91,7 @@ def _leaves_nothing(gateway: Gateway, client: object, table: str, where: dict[st
     print(f"  threads {before[0]} -> {after[0]}, descriptors {before[1]} -> {after[1]}")
     print(f"  memory {before[2]:.1f} -> {after[2]:.1f} MiB, {slope:+.2f} MiB per 100 searches")
     has_grown = after[2] - before[2] > LEAST_MIB_THAT_TELLS and slope > MOST_MIB_PER_100
-    return int(after[0] > before[0] or after[1] > PROVIDERS + MOST_OTHER_DESCRIPTORS or has_grown)
+    return int(after[0] > before[0] or after[1] > MOST_DESCRIPTORS or has_grown)
 
 
 def _left() -> tuple[int, int, float]:
