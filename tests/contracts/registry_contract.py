@@ -353,5 +353,9 @@ class RegistryContract:
         assert refusal.value.code == "registry_unavailable"
         assert "passwd" not in refusal.value.detail
 
-    def test_table_that_answers_is_ready(self, registry):
-        registry.ping()
+    def test_table_that_answers_is_ready(self, dynamodb, table):
+        scripted = ScriptedClient(dynamodb)
+
+        Registry(lambda: scripted, table).ping()
+
+        assert scripted.calls == ["get_item"]
