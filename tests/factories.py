@@ -88,7 +88,7 @@ def request(*, cpu: int | None = None, memory: int | None = None, **members: Any
 
 def demand(**members: Any) -> Demand:
     """What a request asks of each node."""
-    return Demand(request(**members))
+    return Demand.of(request(**members))
 
 
 def reasons(of: Node, **members: Any) -> list[Reason]:

@@ -48,7 +48,7 @@ class Asking:
         turns = {record.id: self.circuits.begin(record, is_forced=is_fresh) for record in records}
         answers: dict[str, Answered] = {}
 
-        def deliver(call: Call, reply: Reply) -> None:
+        def deliver(call: Call, reply: Reply) -> int:
             record = by_id[call.provider_id]
             if self._signing is not None:
                 reply = self._signing.checked(call, reply, record)
@@ -58,6 +58,7 @@ class Asking:
                 consider(answered)
                 answered = answered._replace(surveyed=None, known=None)
             answers[call.provider_id] = answered
+            return answered.read_bytes
 
         calls = []
         asked: dict[str, Known] = {}  # what each is asked to confirm

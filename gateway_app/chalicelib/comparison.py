@@ -14,7 +14,7 @@ from fedcompute.matching import judge
 from fedcompute.ranking import Fit, best_fit_of, highest_score
 from fedcompute.rejections import Bar, Rejections
 from fedcompute.request import SearchRequest
-from fedcompute.survey import Surveyed
+from fedcompute.survey import Surveyed, SurveyedNode
 
 # What of a request decides what a node comes to, and how many of them are shown.
 DECISIVE = {"gpu", "cpu", "memory", "tolerations", "strategy", "limit"}
@@ -23,6 +23,43 @@ DECISIVE = {"gpu", "cpu", "memory", "tolerations", "strategy", "limit"}
 Order = tuple[float, str, str]
 
 SLACK = 1e-8  # more than what rounding makes of a score
+
+
+class _Outcome:
+    """What a node comes to for one demand: the reasons that keep it off, or else how well it suits, as far as anybody asked."""
+
+    __slots__ = ("_fit", "_groups", "_highest", "_node", "demand", "names")
+
+    def __init__(self, surveyed: SurveyedNode, demand: Demand) -> None:
+        groups, names = judge(surveyed, demand)
+        self.demand = demand
+        self.names = tuple(names)
+        self._node = surveyed.node
+        self._groups = groups
+        self._highest: float | None = None
+        self._fit: Fit | None = None
+
+    @property
+    def highest(self) -> float:
+        """A score that its own is not above, sooner found."""
+        if self._highest is None:
+            self._highest = highest_score(self._node, self.demand)
+        return self._highest
+
+    @property
+    def fit(self) -> Fit:
+        """The node with what it would give."""
+        if self._fit is None:
+            self._fit = best_fit_of(self._node, self._groups, self.demand)
+        return self._fit
+
+
+def _outcome(surveyed: SurveyedNode, demand: Demand) -> _Outcome:
+    """As it was found the last time, where the same was asked: who waits for a node asks again and again."""
+    outcome = surveyed.outcome
+    if not isinstance(outcome, _Outcome) or outcome.demand is not demand:
+        outcome = surveyed.outcome = _Outcome(surveyed, demand)
+    return outcome
 
 
 class Comparison:
@@ -82,11 +119,12 @@ class Comparison:
         total = 0
         rejections = Rejections(rejections_bar)
         for one in surveyed.nodes:
-            groups, names = judge(one, demand)
+            outcome = _outcome(one, demand)
+            names = outcome.names
             if not names:
                 total += 1
-                if score_bar is None or highest_score(one.node, demand) >= score_bar:
-                    fits.append(best_fit_of(one.node, groups, demand))
+                if score_bar is None or outcome.highest >= score_bar:
+                    fits.append(outcome.fit)
             elif rejections.add(provider_id, one.node.name, names):
                 rejections.keep(provider_id, one.node.name, explained(one, demand, names))
         if len(fits) > self._limit:

@@ -65,13 +65,13 @@ class Fanout:
         """Delivers each call exactly once, also when the lane itself breaks."""
         delivered: set[str] = set()
 
-        def deliver_once(call: Call, reply: Reply) -> None:
+        def deliver_once(call: Call, reply: Reply) -> int | None:
             delivered.add(call.provider_id)
             try:
-                deliver(call, reply)
+                return deliver(call, reply)
             except Exception as error:  # noqa: BLE001 (one provider's reply must not cost the others theirs)
                 self._on_error(call.provider_id, error)
-                deliver(call, Reply("internal", "the gateway could not read its reply; see the log"))
+                return deliver(call, Reply("internal", "the gateway could not read its reply; see the log"))
 
         try:
             lanes[place].run(calls, deadline, deliver_once)

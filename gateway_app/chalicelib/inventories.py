@@ -15,7 +15,8 @@ from chalicelib.compared import Compared
 from fedcompute.inventory import Inventory, Warning  # noqa: A004 (the contract's word)
 from fedcompute.provider import ProviderRecord
 from fedcompute.reading import UnreadableInventoryError, read_surveyed
-from fedcompute.survey import Surveyed, share_texts
+from fedcompute.rereading import Familiar, Reread, read_again
+from fedcompute.survey import Surveyed
 
 MOST_KEPT_BYTES = 192 << 20
 NODE_BYTES, DEVICE_BYTES = 900, 340  # of what is kept as objects, about, as measured
@@ -47,7 +48,8 @@ class Answered(NamedTuple):
     surveyed: Surveyed | None = None
     observed_at: datetime | None = None
     source: str = ""  # the inventory's
-    known: "Known | None" = None  # where it was confirmed: what this process knows of it
+    known: "Known | None" = None  # where it brought nothing new: what this process knows of it
+    read_bytes: int = 0  # of the reply, or of what it confirmed
 
     @property
     def inventory(self) -> Inventory | None:
@@ -56,22 +58,38 @@ class Answered(NamedTuple):
 
 
 class Known:
-    """What a provider had when it was asked last: as it came, and once it is confirmed for the first time, as it is read.
+    """What a provider had when it was asked last: as it came, and as it is read once it has come, or is confirmed, again.
 
-    An inventory that changes from search to search is thus never kept as objects, which cost a sixth of such a search:
-    memory that is let go at once is used again by the next reply.
+    An inventory of which most is new each time is never kept as it is read: that cost a sixth of such a search, since memory
+    that is let go at once is used again by the next reply.
     """
 
-    __slots__ = ("_body", "_compared", "_surveyed", "base_url", "etag", "observed_at", "provider_id", "size")
+    __slots__ = (
+        "_body",
+        "_compared",
+        "_familiar",
+        "_fingerprint",
+        "_is_volatile",
+        "_surveyed",
+        "base_url",
+        "counted",
+        "etag",
+        "observed_at",
+        "provider_id",
+        "size",
+    )
 
-    def __init__(self, provider_id: str, base_url: str, etag: str, body: bytes) -> None:
+    def __init__(self, provider_id: str, base_url: str, etag: str | None, body: bytes) -> None:
         self.provider_id = provider_id
         self.base_url = base_url
         self.etag = etag
-        self.size = len(body)
+        self.size = self.counted = len(body)  # in bytes; and that as whoever keeps it has counted it
         self.observed_at: datetime | None = None
         self._body = body
+        self._fingerprint: int | None = None  # of the body, where that is no longer held and may come again
         self._surveyed: Surveyed | None = None
+        self._familiar: Familiar = {}
+        self._is_volatile = False
         self._compared: dict[str, Compared] = {}
 
     @property
@@ -85,24 +103,32 @@ class Known:
         """How much is still to be read when it is confirmed."""
         return len(self._body)
 
-    def grown(self) -> int:
-        """By how much it is larger now than it was counted; counted from then on."""
-        surveyed = self._surveyed
-        if surveyed is None:
-            return 0
-        size = sum(NODE_BYTES + DEVICE_BYTES * len(node.kinds) for node in surveyed.nodes)
-        more, self.size = size - self.size, size
-        return more
+    def is_same(self, reply: Reply) -> bool:
+        """Whether a reply brings nothing new, as those of providers do that don't confirm what they are asked to confirm."""
+        if self._has_other_tag(reply):
+            return False
+        held = self._body
+        return held == reply.body if held else self._fingerprint == hash(reply.body)
 
-    def confirmed(self) -> Surveyed:
-        """The same, ready to be matched, and kept so from now on."""
+    def confirmed(self, *, by_body: bool = False) -> Surveyed:
+        """The same, ready to be matched, and kept so from now on. `by_body`: it came again as a whole, and may once more."""
         body, surveyed = self._body, self._surveyed
         if surveyed is None:
-            surveyed = read_surveyed(body, self.provider_id)
-            share_texts(surveyed)
-            self._surveyed = surveyed
-            self._body = b""
+            surveyed = self._hold(read_again(body, self.provider_id, {}), hash(body) if by_body else None)
         return surveyed
+
+    def followed_by(self, reply: Reply) -> tuple["Known", "_Taken"]:
+        """What is known from a reply on that brings something else, and that. Raises UnreadableInventoryError."""
+        new = Known(self.provider_id, self.base_url, reply.etag, reply.body)
+        if self._is_volatile:
+            new._is_volatile = True
+            return new, _Taken(read_surveyed(reply.body, self.provider_id), None, len(reply.body))
+        reread = read_again(reply.body, self.provider_id, self._familiar)
+        if not reread.familiar or 2 * reread.recognized < len(self._familiar):
+            new._is_volatile = True
+        else:
+            new._hold(reread, None if self._has_other_tag(reply) else hash(reply.body))
+        return new, _Taken(reread.surveyed, None, 0 if reread.recognized else len(reply.body))
 
     def compared(self, asked: str) -> Compared | None:
         """What it came to when the same was asked before: who waits for a node asks again and again."""
@@ -112,6 +138,25 @@ class Known:
         """Keep what it comes to, for the few requests that were asked last."""
         others = [(text, one) for text, one in self._compared.items() if text != asked]
         self._compared = dict([*others[-(MOST_COMPARED - 1) :], (asked, compared)])
+
+    def _has_other_tag(self, reply: Reply) -> bool:
+        return reply.etag is not None and reply.etag != self.etag
+
+    def _hold(self, reread: Reread, fingerprint: int | None) -> Surveyed:
+        self._familiar, self._fingerprint = reread.familiar, fingerprint
+        self.size = sum(NODE_BYTES + DEVICE_BYTES * len(node.kinds) for node in reread.surveyed.nodes)
+        self._surveyed = reread.surveyed
+        self._body = b""  # last: another thread looks whether there is one first
+        self._is_volatile = False
+        return reread.surveyed
+
+
+class _Taken(NamedTuple):
+    """What a reply brings; what was known of it, where that is nothing new; and how much was read to see it."""
+
+    surveyed: Surveyed
+    known: Known | None
+    read_bytes: int
 
 
 class Inventories:
@@ -141,18 +186,16 @@ class Inventories:
 
         `asked`: what the call asked to confirm. A 304 is of that, whatever other searches have brought meanwhile.
         """
-        known, surveyed = None, None
+        surveyed, known, read_bytes = None, None, len(reply.body)
         if reply.outcome == OK:
             try:
-                surveyed = read_surveyed(reply.body, record.id)
+                surveyed, known, read_bytes = self._taken(record, reply)
             except UnreadableInventoryError as error:
                 reply = reply._replace(outcome=error.outcome, message=error.message)
-            else:
-                self._keep(record, reply)
         elif reply.outcome == NOT_MODIFIED:
             assert asked is not None, "nobody is told 304 who has not asked with an entity tag"
-            known, reply = asked, reply._replace(etag=asked.etag)
-            surveyed = self._confirmed(asked)
+            reply = reply._replace(etag=asked.etag)
+            surveyed, known, read_bytes = self._confirmed(asked)
         entry = ProviderEntry(
             id=record.id,
             name=record.name,
@@ -163,32 +206,49 @@ class Inventories:
             retry_at=reply.retry_at,
         )
         if surveyed is None:
-            return Answered(record, entry, reply._replace(body=b""))
+            return Answered(record, entry, reply._replace(body=b""), read_bytes=read_bytes)
         inventory = surveyed.inventory
         observed_at = parsed_time(reply.observed_at or inventory.observed_at)
         self._observe(record.id, reply.etag, observed_at)
         entry.nodes = len(inventory.nodes)
         warnings = [*_skew(observed_at, now), *inventory.warnings]
         entry.warnings = [structs.replace(warning, provider_id=record.id) for warning in warnings]
-        return Answered(record, entry, reply._replace(body=b""), surveyed, observed_at, inventory.source, known)
+        reply = reply._replace(body=b"")
+        return Answered(record, entry, reply, surveyed, observed_at, inventory.source, known, read_bytes)
 
-    def _keep(self, record: ProviderRecord, reply: Reply) -> None:
+    def _taken(self, record: ProviderRecord, reply: Reply) -> _Taken:
         with self._lock:
-            self._drop(record.id)
-            if reply.etag is None or len(reply.body) > self._most_kept_bytes:
+            before = self._kept.get(record.id)
+        if before is not None and before.base_url == record.base_url:
+            if before.is_same(reply):
+                return self._confirmed(before, by_body=True)
+            new, taken = before.followed_by(reply)
+        else:
+            new = Known(record.id, record.base_url, reply.etag, reply.body)
+            taken = _Taken(read_surveyed(reply.body, record.id), None, len(reply.body))
+        self._keep(new)
+        return taken
+
+    def _keep(self, new: Known) -> None:
+        with self._lock:
+            self._drop(new.provider_id)
+            if new.size > self._most_kept_bytes:
                 return
-            self._kept[record.id] = Known(record.id, record.base_url, reply.etag, reply.body)
-            self._size += len(reply.body)
+            self._kept[new.provider_id] = new
+            new.counted = new.size
+            self._size += new.counted
             self._make_room()
 
-    def _confirmed(self, known: Known) -> Surveyed:
-        surveyed = known.confirmed()
+    def _confirmed(self, known: Known, *, by_body: bool = False) -> _Taken:
+        unread_bytes = known.unread_bytes
+        surveyed = known.confirmed(by_body=by_body)
         with self._lock:
             if self._kept.get(known.provider_id) is known:
                 self._kept.move_to_end(known.provider_id)
-                self._size += known.grown()
+                self._size += known.size - known.counted
+                known.counted = known.size
                 self._make_room()
-        return surveyed
+        return _Taken(surveyed, known, unread_bytes)
 
     def _make_room(self) -> None:
         while self._size > self._most_kept_bytes:
@@ -202,7 +262,7 @@ class Inventories:
 
     def _drop(self, provider_id: str) -> None:
         gone = self._kept.pop(provider_id, None)
-        self._size -= gone.size if gone is not None else 0
+        self._size -= gone.counted if gone is not None else 0
 
 
 def is_answered(entry: ProviderEntry) -> bool:

@@ -14,8 +14,9 @@ from chalicelib.resting import Peer, Resting
 from chalicelib.transfer import FIRST_PACE, Transfer
 from chalicelib.turns import Turns
 
-# Called in the lane's thread, once per call, as soon as it has ended.
-Deliver = Callable[[Call, Reply], None]
+# Called in the lane's thread, once per call, as soon as it has ended. Returns how many bytes of it were read, if any were:
+# what is known already takes no time.
+Deliver = Callable[[Call, Reply], int | None]
 
 LEAST_BUDGET_MS = 1
 LONGEST_WAIT_S = 1.0
@@ -108,9 +109,9 @@ class Lane:
             deliver(call, Reply("deadline_exceeded", "answered too late to be read", reply.took_ms))
             transfer.pace = min(FIRST_PACE, 2 * transfer.pace)  # one slow moment must not keep it out for ever
             return
-        deliver(call, reply)
-        if size >= TELLING_BYTES:
-            transfer.pace = size / max(time.monotonic() - began, 1e-6)
+        read_bytes = deliver(call, reply) or 0
+        if read_bytes >= TELLING_BYTES:
+            transfer.pace = read_bytes / max(time.monotonic() - began, 1e-6)
 
     def close(self) -> None:
         """Close all connections. Never inside a search: libcurl waits here for resolvers that still run."""

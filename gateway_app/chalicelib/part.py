@@ -32,7 +32,7 @@ def part_of(
     request: SearchRequest, records: Sequence[ProviderRecord], asking: Asking, deadline: float, sees: Sees
 ) -> Part:
     """Ask these providers by `deadline` (monotonic seconds) and compare what they have with the request."""
-    demand = Demand(request)
+    demand = Demand.of(request)
     comparison = Comparison(request, demand)
     answers = asking.ask(records, deadline, comparison.add)
     asked = Asked(request, demand, datetime.now(UTC))

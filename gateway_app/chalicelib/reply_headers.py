@@ -1,23 +1,27 @@
-"""The header lines of a reply, as they were sent, and what of them is believed."""
+"""The headers of a reply, and what of them is believed."""
 
 from collections.abc import Sequence
 
 LONGEST_VALUE = 256
 
+Header = tuple[bytes, bytes]  # its name in lower case, and its value
 
-def plain_value(lines: Sequence[bytes], name: bytes) -> str | None:
-    """A header's value where it is short, printable ASCII; of several, the last."""
-    for line in reversed(lines):
-        for text in _value(line, name):
+
+def header(line: bytes) -> Header:
+    """A header's line, taken apart."""
+    name, _, value = line.partition(b":")
+    return name.strip().lower(), value.strip()
+
+
+def plain_value(headers: Sequence[Header], name: bytes) -> str | None:
+    """A header's value where it is short, printable ASCII; of several, the last. `name` in lower case."""
+    for its_name, value in reversed(headers):
+        if its_name == name:
+            text = value.decode("latin-1")
             return text if 0 < len(text) <= LONGEST_VALUE and text.isascii() and text.isprintable() else None
     return None
 
 
-def all_values(lines: Sequence[bytes], name: bytes) -> list[str]:
+def all_values(headers: Sequence[Header], name: bytes) -> list[str]:
     """The values of every header of this name; `name` in lower case."""
-    return [text for line in lines for text in _value(line, name)]
-
-
-def _value(line: bytes, name: bytes) -> list[str]:
-    key, _, value = line.partition(b":")
-    return [value.strip().decode("latin-1")] if key.strip().lower() == name else []
+    return [value.decode("latin-1") for its_name, value in headers if its_name == name]

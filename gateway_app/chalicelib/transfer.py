@@ -10,7 +10,7 @@ from chalicelib.body import Body, Fault
 from chalicelib.calls import NOT_MODIFIED, OK, Call, Reply, Timings
 from chalicelib.curl_words import without_place
 from chalicelib.handle import Opened, new_handle
-from chalicelib.reply_headers import all_values, plain_value
+from chalicelib.reply_headers import Header, all_values, header, plain_value
 from chalicelib.resting import Peer
 from fedcompute.base_url import host_and_port, inventory_url
 from fedcompute.signatures import Signed, signed_of
@@ -29,7 +29,7 @@ class Transfer:
 
     # Of one call; each begins anew.
     _body: Body | None  # None: nobody wants it
-    _headers: list[bytes]
+    _headers: list[Header]
     _ignored_bytes: int
     _header_bytes: int
     _status: int  # 0: none yet
@@ -133,7 +133,7 @@ class Transfer:
             self._has_head = self._status >= 200
             return self._expect_body() if self._status == 200 else None
         else:
-            self._headers.append(line)
+            self._headers.append(header(line))
         return None
 
     def _expect_body(self) -> int | None:

@@ -35,7 +35,7 @@ def parsed(body: dict[str, Any]) -> SearchRequest:
 
 
 def fit_of(node: dict[str, Any], request: SearchRequest) -> Fit:
-    decoded, demand = msgspec.convert(node, Node), Demand(request)
+    decoded, demand = msgspec.convert(node, Node), Demand.of(request)
     groups, reasons = match(decoded, demand)
     assert not reasons
     return best_fit_of(decoded, groups, demand)
@@ -78,8 +78,8 @@ def test_the_share_of_a_card_scores_as_the_page_says(row: dict[str, str]) -> Non
 
     assert [device.id for device in fit.devices] == [row["devices"]]
     assert fit.score == float(row["score"])
-    assert score_parts(fit, Demand(request)) == {part: float(row[part]) for part in ("cpu", "memory", "gpu")}
-    assert copies(fit, Demand(request)) == int(row["copies"])
+    assert score_parts(fit, Demand.of(request)) == {part: float(row[part]) for part in ("cpu", "memory", "gpu")}
+    assert copies(fit, Demand.of(request)) == int(row["copies"])
 
 
 @pytest.mark.parametrize("row", table("lowered"), ids=lambda row: row["third card free"])

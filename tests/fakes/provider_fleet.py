@@ -32,6 +32,7 @@ class Lab:
     body: bytes | None = None  # sent instead of the inventory
     headers: dict[str, str] = field(default_factory=dict)
     sends_etag: bool = True
+    confirms: bool = True  # answers 304 where nothing has changed
     is_held: bool = False  # takes requests and answers none until it is released
 
     def etag(self) -> str:
@@ -191,7 +192,8 @@ def _reply(lab: Lab, asked: Mapping[str, str]) -> bytes:
         headers.setdefault("ETag", lab.etag())
     if lab.observed_at is not None:
         headers["X-Observed-At"] = lab.observed_at
-    if lab.status == 200 and lab.body is None and lab.sends_etag and asked.get("if-none-match") == headers["ETag"]:
+    can_confirm = lab.confirms and lab.status == 200 and lab.body is None and lab.sends_etag
+    if can_confirm and asked.get("if-none-match") == headers["ETag"]:
         return _raw(304, b"", headers)
     body = json.dumps(lab.inventory).encode() if lab.body is None else lab.body
     if "gzip" in asked.get("accept-encoding", ""):

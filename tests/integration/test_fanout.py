@@ -642,13 +642,27 @@ def test_one_slow_moment_does_not_keep_a_large_reply_out_for_ever_nor_anothers_a
     slow._transfers["large"].pace = 1.0
     got: dict[str, list[str]] = {"large": [], "other": []}
 
+    def read(call: Call, reply: Reply) -> int:
+        got[call.provider_id].append(reply.outcome)
+        return len(reply.body)
+
     while got["large"][-1:] != ["ok"] and len(got["large"]) < 40:
-        slow.run(calls, in_ms(5000), lambda call, reply: got[call.provider_id].append(reply.outcome))
+        slow.run(calls, in_ms(5000), read)
 
     assert got["large"][0] == "deadline_exceeded"
     assert got["large"][-1] == "ok"
     assert set(got["other"]) == {"ok"}
     assert slow._transfers["large"].pace > 1_000_000  # measured anew
+
+
+def test_reply_of_which_nothing_had_to_be_read_does_not_tell_how_fast_the_next_is_read(fleet: ProviderFleet) -> None:
+    one = lane.Lane(AddressPolicy(Reach.ANY), 32 << 20, 4)
+    calls = calls_to(fleet, "large")
+    fleet.labs["large"].inventory["nodes"] = [a_node(f"n{place}") for place in range(1000)]
+
+    one.run(calls, in_ms(5000), lambda _, reply: 0)
+
+    assert one._transfers["large"].pace == transfer.FIRST_PACE
 
 
 def test_search_that_reads_many_replies_lets_another_read_its_own_between_them(

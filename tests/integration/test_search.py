@@ -4,6 +4,7 @@ import json
 import re
 import resource
 import socket
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -23,7 +24,6 @@ from fakes.scripted_client import ScriptedClient
 from chalicelib import comparison, inventories
 from chalicelib.items import item_of
 from chalicelib.registry import Registry
-from fedcompute.survey import Surveyed
 
 GIB = 1 << 30
 
@@ -307,21 +307,46 @@ def test_inventory_is_read_when_it_comes_and_when_it_is_first_confirmed_and_not_
     gateway: Gateway, fleet: ProviderFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     join(gateway, fleet, "a")
-    read = inventories.read_surveyed
-    times_read = [0]
-
-    def counted(body: bytes, provider_id: str) -> Surveyed:
-        times_read[0] += 1
-        return read(body, provider_id)
-
-    monkeypatch.setattr(inventories, "read_surveyed", counted)
+    times_read = counted(monkeypatch, "read_surveyed", "read_again")
 
     counts = []
     for _ in range(4):
         found(gateway.search())
-        counts.append(times_read[0])
+        counts.append(sum(times_read.values()))
 
     assert counts == [1, 2, 2, 2]
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, *names: str) -> Counter[str]:
+    """How often each way of reading is gone."""
+    times: Counter[str] = Counter()
+    for name in names:
+        read = getattr(inventories, name)
+
+        def noted(*arguments: Any, name: str = name, read: Any = read) -> Any:
+            times[name] += 1
+            return read(*arguments)
+
+        monkeypatch.setattr(inventories, name, noted)
+    return times
+
+
+@pytest.mark.parametrize("is_tagged", [True, False])
+def test_inventory_that_comes_again_whole_is_not_read_again(
+    gateway: Gateway, fleet: ProviderFleet, monkeypatch: pytest.MonkeyPatch, is_tagged: bool
+) -> None:
+    lab = join(gateway, fleet, "a", a_node("n1"), a_node("n2"))
+    lab.confirms, lab.sends_etag = False, is_tagged
+    times_read = counted(monkeypatch, "read_surveyed", "read_again")
+
+    answers = [found(gateway.search()) for _ in range(4)]
+
+    assert times_read == {"read_surveyed": 1, "read_again": 1}
+    assert [answer["providers"][0]["http_status"] for answer in answers] == [200] * 4
+    for answer in answers:
+        for candidate in answer["candidates"]:
+            candidate["provenance"].pop("age_ms")
+    assert all(answer["candidates"] == answers[0]["candidates"] for answer in answers)
 
 
 def test_revalidated_inventory_is_as_old_as_its_provider_says_now(gateway: Gateway, fleet: ProviderFleet) -> None:
@@ -344,6 +369,28 @@ def test_changed_inventory_is_in_the_next_search(gateway: Gateway, fleet: Provid
 
     assert (nodes_of(body), outcomes_of(body)) == (["new"], {"a": "ok"})
     assert body["candidates"][0]["provenance"]["etag"] == lab.etag()
+
+
+def test_only_the_node_that_changed_is_compared_again(
+    gateway: Gateway, fleet: ProviderFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = join(gateway, fleet, "a", a_node("n1"), a_node("n2"), a_node("n3"))
+    gateway.search()
+    gateway.search()
+    compared: list[str] = []
+
+    def noted(one: Any, demand: Any) -> Any:
+        compared.append(one.node.name)
+        return judge(one, demand)
+
+    judge = comparison.judge
+    monkeypatch.setattr(comparison, "judge", noted)
+    lab.inventory["nodes"][1] = a_node("n2", ready=False)
+
+    body = found(gateway.search())
+
+    assert compared == ["n2"]
+    assert (sorted(nodes_of(body)), body["rejections"]["by_reason"]) == (["n1", "n3"], {"node_not_ready": 1})
 
 
 def test_inventory_that_was_kept_is_not_served_unasked(gateway: Gateway, fleet: ProviderFleet) -> None:

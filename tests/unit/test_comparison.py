@@ -27,7 +27,7 @@ def known_of(having: dict[str, list[Node]]) -> list[Known]:
 
 def found(wanted: SearchRequest, knowns: list[Known], *, is_remembered: bool = True) -> dict[str, Any]:
     """What these providers come to, when they answer in this order."""
-    comparison = Comparison(wanted, Demand(wanted))
+    comparison = Comparison(wanted, Demand.of(wanted))
     for known in knowns:
         name = known.provider_id
         entry = ProviderEntry(id=name, name=name, outcome="not_modified")

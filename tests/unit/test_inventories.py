@@ -1,8 +1,10 @@
 """What a warm process knows: a 304 is of what was asked for, and what is kept is bounded."""
 
+import random
 from datetime import UTC, datetime
 
 import msgspec
+import pytest
 from factories import devices, node
 from fakes.registry_table import a_record
 
@@ -14,10 +16,15 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 RECORD = a_record("a")
 
 
-def whole(name: str, etag: str, provider_id: str = "a") -> Reply:
+def whole(name: str, etag: str | None, provider_id: str = "a") -> Reply:
     """A reply of 200 with one node."""
-    body = msgspec.json.encode(Inventory(provider_id=provider_id, nodes=[node(*devices(2), name=name)]))
-    return Reply("ok", body=body, etag=etag)
+    return of_nodes(etag, name, provider_id=provider_id)
+
+
+def of_nodes(etag: str | None, *names: str, provider_id: str = "a") -> Reply:
+    """A reply of 200 with such nodes."""
+    nodes = [node(*devices(2), name=name) for name in names]
+    return Reply("ok", body=msgspec.json.encode(Inventory(provider_id=provider_id, nodes=nodes)), etag=etag)
 
 
 def nodes_of(answered: Answered) -> list[str]:
@@ -79,3 +86,66 @@ def test_what_grows_beyond_the_bound_makes_others_go() -> None:
 
     assert 0 < sum(known.size for known in inventories.known()) <= inventories._most_kept_bytes
     assert len(inventories.known()) < 4
+
+
+def test_what_has_changed_in_part_is_kept_as_it_is_read_and_what_changes_as_a_whole_is_kept_as_it_came() -> None:
+    inventories = Inventories()
+    unread = []
+
+    for number, names in enumerate(["abcd", "abcx", "abyx", "efgh", "ijkl", "ijkm"]):
+        inventories.judge(RECORD, of_nodes(f'"{number}"', *names), NOW)
+        (known,) = inventories.known()
+        unread.append(known.unread_bytes > 0)
+
+    assert unread == [True, False, False, True, True, True]
+
+
+@pytest.mark.parametrize("etag", ['"1"', None])
+def test_reply_that_brings_nothing_new_leaves_what_is_known(etag: str | None) -> None:
+    inventories = Inventories()
+    inventories.judge(RECORD, whole("n", etag), NOW)
+    (known,) = inventories.known()
+
+    answers = [inventories.judge(RECORD, whole("n", etag), NOW) for _ in range(3)]
+
+    assert inventories.known() == [known]
+    assert [answered.known for answered in answers] == [known] * 3
+    assert [answered.entry.outcome for answered in answers] == ["ok"] * 3
+    assert len({id(answered.surveyed) for answered in answers}) == 1
+    assert known.unread_bytes == 0
+
+
+def test_other_tag_is_told_and_sent_though_the_inventory_is_the_same() -> None:
+    inventories = Inventories()
+    for etag in ('"1"', '"1"', '"2"'):
+        answered = inventories.judge(RECORD, whole("n", etag), NOW)
+
+    assert answered.reply.etag == '"2"'
+    assert inventories.call_for(RECORD)[0].etag == '"2"'
+
+
+def test_same_reply_from_another_address_is_read() -> None:
+    inventories = Inventories()
+    inventories.judge(RECORD, whole("n", '"1"'), NOW)
+
+    answered = inventories.judge(a_record("a", base_url="http://elsewhere.test"), whole("n", '"1"'), NOW)
+
+    assert answered.known is None
+    assert nodes_of(answered) == ["n"]
+
+
+def test_sizes_add_up_whatever_comes() -> None:
+    chance = random.Random(7)
+    inventories = Inventories(most_kept_bytes=20_000)
+    records = [a_record(f"p{number}") for number in range(6)]
+    for _ in range(400):
+        record = chance.choice(records)
+        _, asked = inventories.call_for(record)
+        if asked is not None and chance.random() < 0.4:
+            inventories.judge(record, Reply("not_modified"), NOW, asked)
+        else:
+            names = [f"n{chance.randrange(4)}-{place}" for place in range(chance.randrange(5))]
+            inventories.judge(record, of_nodes(chance.choice([None, '"1"', '"2"']), *names, provider_id=record.id), NOW)
+
+        assert inventories._size == sum(known.counted for known in inventories.known()) <= 20_000
+        assert all(known.counted == known.size for known in inventories.known())

@@ -15,7 +15,7 @@ TENTH = Reason("insufficient_memory", 90, 100)
 def tally(*added: tuple[str, str, list[Reason]]) -> Rejections:
     rejections = Rejections()
     for provider_id, node, reasons in added:
-        if rejections.add(provider_id, node, [reason.reason for reason in reasons]):
+        if rejections.add(provider_id, node, tuple(reason.reason for reason in reasons)):
             rejections.keep(provider_id, node, reasons)
     return rejections
 

@@ -33,7 +33,7 @@ def nodes() -> Iterator[tuple[str, Node]]:
 
 
 def demand(request: dict[str, Any], strategy: Strategy = Strategy.BEST_FIT) -> Demand:
-    return Demand(parse_search(json.dumps(request | {"strategy": strategy}).encode(), 8000))
+    return Demand.of(parse_search(json.dumps(request | {"strategy": strategy}).encode(), 8000))
 
 
 def ranked(request: dict[str, Any], strategy: Strategy) -> list[tuple[float, str, str]]:

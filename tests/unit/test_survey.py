@@ -10,9 +10,9 @@ from msgspec import structs
 from fedcompute import demand as demands
 from fedcompute import survey as surveys
 from fedcompute.explanation import match
-from fedcompute.inventory import Device, Inventory, Node
+from fedcompute.inventory import Device, Node
 from fedcompute.matching import judge
-from fedcompute.survey import Surveyed, share_texts, survey
+from fedcompute.survey import share_texts, survey
 
 
 @given(sound_nodes())
@@ -79,7 +79,7 @@ def test_makes_are_forgotten_with_the_kinds(monkeypatch: pytest.MonkeyPatch) -> 
 def test_sharing_texts_changes_nothing_that_a_device_says(one: Node) -> None:
     before = [structs.asdict(each) for each in one.devices]
 
-    share_texts(Surveyed(Inventory(provider_id="a", nodes=[one]), [survey(one)]))
+    share_texts([survey(one)])
 
     assert [structs.asdict(each) for each in one.devices] == before
 
@@ -88,7 +88,7 @@ def test_devices_of_a_kind_share_their_texts() -> None:
     bodies = msgspec.json.encode([device("1", model="A model of its own"), device("2", model="A model of its own")])
     one = node(*msgspec.json.decode(bodies, type=list[Device]))
 
-    share_texts(Surveyed(Inventory(provider_id="a", nodes=[one]), [survey(one)]))
+    share_texts([survey(one)])
 
     first, second = one.devices
     assert first.model is second.model

@@ -8,7 +8,7 @@ import pytest
 from chalicelib.addresses import AddressPolicy, Reach
 from chalicelib.calls import Call, Timings
 from chalicelib.curl_words import without_place
-from chalicelib.reply_headers import LONGEST_VALUE, all_values, plain_value
+from chalicelib.reply_headers import LONGEST_VALUE, all_values, header, plain_value
 from chalicelib.transfer import MOST_IGNORED_BYTES, Transfer
 
 TLS = (
@@ -118,8 +118,8 @@ def test_head_without_a_status_is_no_answer(line: bytes) -> None:
     ],
 )
 def test_header_is_believed_where_it_is_short_and_plain(value: bytes, told: str | None) -> None:
-    lines = [b"ETag: first\r\n", b"eTAG :" + value + b"\r\n", b"Etag-2: other\r\n"]
+    headers = list(map(header, [b"ETag: first\r\n", b"eTAG :" + value + b"\r\n", b"Etag-2: other\r\n"]))
 
-    assert plain_value(lines, b"etag") == told
-    assert all_values(lines, b"etag") == ["first", value.strip().decode("latin-1")]
-    assert plain_value(lines, b"none") is None
+    assert plain_value(headers, b"etag") == told
+    assert all_values(headers, b"etag") == ["first", value.strip().decode("latin-1")]
+    assert plain_value(headers, b"none") is None

@@ -1,9 +1,11 @@
 """Provider addresses as people write them: one plain form, so that no two parsers can disagree about the host."""
 
 import re
+from functools import lru_cache
 from urllib.parse import SplitResult, unquote, urlsplit
 
 LONGEST = 2048
+MOST_KNOWN = 8192  # more than a registry holds
 INVENTORY_PATH = "/api/v1/inventory"
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
@@ -38,6 +40,7 @@ def inventory_url(base_url: str) -> str:
     return base_url.rstrip("/") + INVENTORY_PATH
 
 
+@lru_cache(maxsize=MOST_KNOWN)
 def host_and_port(base_url: str) -> tuple[str, int]:
     """The host in lower case and the port, the scheme's own where none is written."""
     parts = urlsplit(base_url)

@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from fedcompute import models, vendors
-from fedcompute.request import GpuRequest, SearchRequest, Strategy, Toleration
+from fedcompute.request import CpuRequest, GpuRequest, MemoryRequest, SearchRequest, Strategy, Toleration
 from fedcompute.survey import Kind
 
 # The first test that a device fails, and what it has of what it lacks; None where that is no amount.
@@ -80,25 +80,33 @@ class GpuDemand:
         return None
 
 
-@lru_cache(maxsize=MOST_KNOWN_DEMANDS)
-def _new_gpu_demand(request: GpuRequest) -> GpuDemand:
-    return GpuDemand(request)
-
-
-def _gpu_demand(request: GpuRequest) -> GpuDemand:
-    demand = _new_gpu_demand(request)
-    demand.make_room()
-    return demand
-
-
 class Demand:
     """What is asked of each node. None: not asked for."""
 
     __slots__ = ("cpu", "gpu", "memory", "strategy", "tolerations")
 
-    def __init__(self, request: SearchRequest) -> None:
-        self.cpu: int | None = request.cpu.minimum_millicores if request.cpu else None
-        self.memory: int | None = request.memory.minimum_bytes if request.memory else None
-        self.gpu: GpuDemand | None = _gpu_demand(request.gpu) if request.gpu else None
-        self.tolerations: tuple[Toleration, ...] = request.tolerations
-        self.strategy: Strategy = request.strategy
+    def __init__(
+        self,
+        gpu: GpuRequest | None,
+        cpu: CpuRequest | None,
+        memory: MemoryRequest | None,
+        tolerations: tuple[Toleration, ...],
+        strategy: Strategy,
+    ) -> None:
+        self.cpu: int | None = cpu.minimum_millicores if cpu else None
+        self.memory: int | None = memory.minimum_bytes if memory else None
+        self.gpu: GpuDemand | None = _gpu_demand(gpu) if gpu else None
+        self.tolerations: tuple[Toleration, ...] = tolerations
+        self.strategy: Strategy = strategy
+
+    @classmethod
+    def of(cls, request: SearchRequest) -> "Demand":
+        """What a request asks; the same object for the same, so that what was found out with it holds the next time."""
+        demand = _demand(request.gpu, request.cpu, request.memory, request.tolerations, request.strategy)
+        if demand.gpu is not None:
+            demand.gpu.make_room()
+        return demand
+
+
+_demand = lru_cache(maxsize=MOST_KNOWN_DEMANDS)(Demand)
+_gpu_demand = lru_cache(maxsize=MOST_KNOWN_DEMANDS)(GpuDemand)

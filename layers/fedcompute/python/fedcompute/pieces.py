@@ -44,7 +44,7 @@ class _OpenNode(Node, frozen=True, kw_only=True):
 
 _TOP = msgspec.json.Decoder(Top)
 _RAW_LIST = msgspec.json.Decoder(list[Raw])
-_NODE = msgspec.json.Decoder(Node)
+NODE = msgspec.json.Decoder(Node)
 _OPEN_NODE = msgspec.json.Decoder(_OpenNode)
 _DEVICE = msgspec.json.Decoder(Device)
 _PLAIN_FIELDS = [name for name in Node.__struct_fields__ if name != "devices"]
@@ -85,21 +85,36 @@ def _warnings(raw: bytes) -> list[Warning]:
     return [Warning(code="invalid_warnings", message="the inventory's own warnings could not be read")]
 
 
+class Mending:
+    """Reads nodes of which a part can't be read; `warnings` names what was left out."""
+
+    def __init__(self, warnings: list[Warning]) -> None:
+        self.warnings = warnings
+        self._bad = 0
+
+    def node(self, place: int, piece: bytes, fault: msgspec.ValidationError) -> Node | None:
+        """What can be read of the inventory's node at `place`; None: nothing. Raises msgspec.ValidationError: too many are bad."""
+        try:
+            return _node_by_pieces(piece, fault, self.warnings)
+        except msgspec.ValidationError as error:
+            self._bad += 1
+            if self._bad > MOST_BAD_NODES:
+                raise msgspec.ValidationError(f"more than {MOST_BAD_NODES} bad nodes; the last: {error}") from error
+            self.warnings.append(Warning(code="invalid_node", message=f"node {place} left out: {error}"))
+            return None
+
+
 def _nodes(raw: bytes, warnings: list[Warning]) -> Iterator[Node]:
-    bad = 0
+    mending = Mending(warnings)
     for place, piece in enumerate(elements(raw)):
         if place >= MOST_NODES:
             raise msgspec.ValidationError(f"more than {MOST_NODES} nodes")
         try:
-            yield _NODE.decode(piece)
+            node: Node | None = NODE.decode(piece)
         except msgspec.ValidationError as fault:
-            try:
-                yield _node_by_pieces(piece, fault, warnings)
-            except msgspec.ValidationError as error:
-                bad += 1
-                if bad > MOST_BAD_NODES:
-                    raise msgspec.ValidationError(f"more than {MOST_BAD_NODES} bad nodes; the last: {error}") from error
-                warnings.append(Warning(code="invalid_node", message=f"node {place} left out: {error}"))
+            node = mending.node(place, piece, fault)
+        if node is not None:
+            yield node
 
 
 def elements(raw: bytes) -> Iterator[bytes]:

@@ -37,7 +37,15 @@ def read(body: bytes, provider_id: str) -> Inventory:
 
 def read_surveyed(body: bytes, provider_id: str) -> Surveyed:
     """The same, with its nodes ready to be matched."""
-    inventory = _decoded(body)
+    inventory = checked(_decoded(body), body, provider_id)
+    sound = Sound()
+    for node in inventory.nodes:
+        sound.add(node)
+    return sound.of(inventory)
+
+
+def checked(inventory: Inventory, body: bytes, provider_id: str) -> Inventory:
+    """What was decoded of a body, its texts made fit to be shown. Raises UnreadableInventoryError for what `read` names."""
     if inventory.schema_version > SCHEMA_VERSION:
         raise _too_new(inventory.schema_version)
     is_plain_text = is_plain(body)
@@ -48,7 +56,53 @@ def read_surveyed(body: bytes, provider_id: str) -> Surveyed:
         raise UnreadableInventoryError("identity_mismatch", f"answered as {clean(inventory.provider_id, 80)!r}")
     if len(inventory.nodes) > MOST_NODES:
         raise UnreadableInventoryError("invalid_inventory", f"no inventory: more than {MOST_NODES} nodes")
-    return _only_sound(inventory if is_plain_text else tidied(inventory))
+    return inventory if is_plain_text else tidied(inventory)
+
+
+class Sound:
+    """Gathers an inventory's nodes without what can't be believed or stands a second time."""
+
+    def __init__(self) -> None:
+        self._found: list[Warning] = []
+        self._names: set[str] = set()
+        self._nodes: list[SurveyedNode] = []
+
+    def add(self, node: Node) -> SurveyedNode | None:
+        """One more. What was made of it, where nothing is wrong with it: then `add_known` takes that for the same node."""
+        found = self._found
+        if not is_node_sound(node):
+            fault = next(node_faults(node))
+            found.append(Warning(code="invalid_node", message=f"node left out: {': '.join(fault)}", node=node.name))
+            return None
+        if not self._is_first(node.name):
+            return None
+        before = len(found)
+        surveyed = _with_sound_devices(survey(node), found)
+        self._nodes.append(surveyed)
+        return surveyed if len(found) == before else None
+
+    def add_known(self, surveyed: SurveyedNode) -> None:
+        """One in which nothing is wrong."""
+        if self._is_first(surveyed.node.name):
+            self._nodes.append(surveyed)
+
+    def of(self, inventory: Inventory) -> Surveyed:
+        """The inventory with them; the same one where all is well and it has them."""
+        nodes = [surveyed.node for surveyed in self._nodes]
+        if self._found or inventory.warnings or any([node.warnings for node in nodes]):  # noqa: C419 (a list: faster)
+            warnings = list(_all_warnings(inventory, nodes, self._found))
+            inventory = structs.replace(inventory, nodes=nodes, warnings=warnings)
+        elif len(nodes) != len(inventory.nodes):  # some were known
+            inventory = structs.replace(inventory, nodes=nodes)
+        return Surveyed(inventory, self._nodes)
+
+    def _is_first(self, name: str) -> bool:
+        if name in self._names:
+            message = "a second node of this name left out"
+            self._found.append(Warning(code="duplicate_node", message=message, node=name))
+            return False
+        self._names.add(name)
+        return True
 
 
 def _decoded(body: bytes) -> Inventory:
@@ -77,27 +131,6 @@ def _too_new(version: int) -> UnreadableInventoryError:
     return UnreadableInventoryError(
         "unsupported_schema", f"schema_version {version}; this gateway reads {SCHEMA_VERSION}"
     )
-
-
-def _only_sound(inventory: Inventory) -> Surveyed:
-    """Without what can't be believed or stands a second time; the same inventory where all is well."""
-    found: list[Warning] = []
-    seen: set[str] = set()
-    nodes: list[SurveyedNode] = []
-    for node in inventory.nodes:
-        if not is_node_sound(node):
-            fault = next(node_faults(node))
-            found.append(Warning(code="invalid_node", message=f"node left out: {': '.join(fault)}", node=node.name))
-        elif node.name in seen:
-            found.append(Warning(code="duplicate_node", message="a second node of this name left out", node=node.name))
-        else:
-            seen.add(node.name)
-            nodes.append(_with_sound_devices(survey(node), found))
-    if found or inventory.warnings or any(surveyed.node.warnings for surveyed in nodes):
-        sound = [surveyed.node for surveyed in nodes]
-        warnings = list(_all_warnings(inventory, sound, found))
-        inventory = structs.replace(inventory, nodes=sound, warnings=warnings)
-    return Surveyed(inventory, nodes)
 
 
 def _with_sound_devices(surveyed: SurveyedNode, found: list[Warning]) -> SurveyedNode:

@@ -1,6 +1,6 @@
 """Why the rest does not fit: counts per reason, and the few nodes that are nearest to fitting."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -30,17 +30,16 @@ class Rejections:
     def __init__(self, bar: Bar | None = None) -> None:
         """`bar`: five nodes that are nearer are known already; who is not below it need not be kept."""
         self.nodes = 0
-        self.by_reason: dict[str, int] = {}
+        self._by_reasons: dict[tuple[str, ...], int] = {}  # one by one they are counted in the end: nodes are many
         self._nearest: list[Entry] = []
         self.bar = bar
 
-    def add(self, provider_id: str, node: str, names: Collection[str]) -> bool:
+    def add(self, provider_id: str, node: str, names: tuple[str, ...]) -> bool:
         """Count a node that does not fit. True: it may be among the nearest, and `keep` is to be told its reasons in full."""
         self.nodes += 1
-        counts = self.by_reason
-        for name in names:
-            counts[name] = counts.get(name, 0) + 1
-        return self.bar is None or (len(names), 0.0, provider_id, node) < self.bar
+        counts, bar = self._by_reasons, self.bar
+        counts[names] = counts.get(names, 0) + 1
+        return bar is None or (len(names) <= bar[0] and (len(names), 0.0, provider_id, node) < bar)
 
     def keep(self, provider_id: str, node: str, reasons: Sequence[Reason]) -> None:
         """Hold on to a node that was counted, if it is among the nearest."""
@@ -51,12 +50,21 @@ class Rejections:
         """All that the parts of a search have counted."""
         merged = cls()
         for tally in tallies:
-            merged._add(tally.nodes, tally.by_reason, tally.nearest)
+            merged._add(tally.nodes, {(name,): count for name, count in tally.by_reason.items()}, tally.nearest)
         return merged
 
     def merge(self, other: "Rejections") -> None:
         """Count what another has counted."""
-        self._add(other.nodes, other.by_reason, other._nearest)
+        self._add(other.nodes, other._by_reasons, other._nearest)
+
+    @property
+    def by_reason(self) -> dict[str, int]:
+        """How many nodes each reason keeps off."""
+        counts: dict[str, int] = {}
+        for names, nodes in self._by_reasons.items():
+            for name in names:
+                counts[name] = counts.get(name, 0) + nodes
+        return counts
 
     def tally(self) -> Tally:
         """What was counted so far."""
@@ -68,10 +76,11 @@ class Rejections:
         nearest = [_described(entry) for entry in self._nearest] if explain else []
         return {"nodes": self.nodes, "by_reason": by_reason, "nearest": nearest}
 
-    def _add(self, nodes: int, by_reason: Mapping[str, int], nearest: Sequence[Entry]) -> None:
+    def _add(self, nodes: int, by_reasons: Mapping[tuple[str, ...], int], nearest: Sequence[Entry]) -> None:
         self.nodes += nodes
-        for reason, count in by_reason.items():
-            self.by_reason[reason] = self.by_reason.get(reason, 0) + count
+        counts = self._by_reasons
+        for names, count in by_reasons.items():
+            counts[names] = counts.get(names, 0) + count
         self._keep(nearest)
 
     def _keep(self, entries: Sequence[Entry]) -> None:

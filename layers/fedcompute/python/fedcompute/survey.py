@@ -43,12 +43,16 @@ class Kind:
         self.is_sound = is_sound(device)
 
 
-class SurveyedNode(NamedTuple):
-    """A node and the kind of each of its devices."""
+class SurveyedNode:
+    """A node and the kind of each of its devices. A node of which anything is new is another one."""
 
-    node: Node
-    kinds: Sequence[Kind]
-    make: Make | None  # of all its devices; None where they are of several, or there is none
+    __slots__ = ("kinds", "make", "node", "outcome")
+
+    def __init__(self, node: Node, kinds: Sequence[Kind], make: Make | None) -> None:
+        self.node = node
+        self.kinds = kinds
+        self.make = make  # of all its devices; None where they are of several, or there is none
+        self.outcome: object = None  # what it came to when it was compared last: whoever compares it knows
 
 
 class Surveyed(NamedTuple):
@@ -108,10 +112,10 @@ def survey(node: Node) -> SurveyedNode:
     return SurveyedNode(node, kinds, makes.pop() if len(makes) == 1 else None)
 
 
-def share_texts(surveyed: Surveyed) -> None:
+def share_texts(nodes: Iterable[SurveyedNode]) -> None:
     """Let devices of a kind have the same texts and amounts in memory: for inventories that are kept, at half the size."""
     share = structs.force_setattr
-    for one in surveyed.nodes:
+    for one in nodes:
         for device, kind in zip(one.node.devices, one.kinds, strict=True):
             first = kind.device
             if device is first:
