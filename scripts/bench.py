@@ -3,9 +3,11 @@
 python -m scripts.bench [--shape 100x20x8]... [--latency 0] [--rounds 9] [--n 5] [--no-record]
 
 A fleet of made-up providers and the gateway's Lambda handler run as two processes on loopback. For each shape (providers x
-nodes x devices) three ways are measured in turn: `repeated` (nothing changed since the last search, which asked the same),
-`revalidated` (nothing changed, another request) and `changed` (every inventory is new). Times are medians, less the registry's part, which is moto here. CPU is the gateway's process alone.
-The machine's last run is kept in .run/bench.json; `vs last` is this run's CPU over that one's: under 1 is better.
+nodes x devices) four ways are measured in turn: `repeated` (nothing changed since the last search, which asked the same),
+`revalidated` (nothing changed, another request), `touched` (one node of each provider changed, the same request) and
+`changed` (all nodes and devices of all providers are new). Times are medians, less the registry's part, which is moto here.
+CPU is the gateway's process alone. The machine's last run is kept in .run/bench.json; `vs last` is this run's CPU over that
+one's: under 1 is better.
 """
 
 import json
@@ -69,11 +71,17 @@ def _cells(measured: dict[str, float]) -> list[str]:
 def measure(shape: str, latency: int, rounds: int, n: int) -> dict[str, dict[str, float]]:
     """All ways side by side: their rounds take turns, so that the machine's moods meet all."""
     with (
-        gateway(shape, latency, 0) as repeated,
-        gateway(shape, latency, 0) as revalidated,
-        gateway(shape, latency, 1) as changed,
+        gateway(shape, latency) as repeated,
+        gateway(shape, latency) as revalidated,
+        gateway(shape, latency, "one") as touched,
+        gateway(shape, latency, "all") as changed,
     ):
-        ways = {"repeated": (repeated, False), "revalidated": (revalidated, True), "changed": (changed, False)}
+        ways = {
+            "repeated": (repeated, False),
+            "revalidated": (revalidated, True),
+            "touched": (touched, False),
+            "changed": (changed, False),
+        }
         batches: dict[str, list[Any]] = {way: [] for way in ways}
         for number in range(rounds + 1):
             for way, (process, is_varied) in ways.items():
@@ -96,10 +104,13 @@ def _summary(batches: list[dict[str, Any]]) -> dict[str, float]:
 
 
 @contextmanager
-def gateway(shape: str, latency: int, changed: int) -> Iterator["subprocess.Popen[str]"]:
-    """A fleet and a gateway that has its providers in its registry; `ask` tells it what to search."""
+def gateway(shape: str, latency: int, news: str = "nothing") -> Iterator["subprocess.Popen[str]"]:
+    """A fleet and a gateway that has its providers in its registry; `ask` tells it what to search.
+
+    `news`: what every reply brings, as scripts.bench_fleet has it.
+    """
     providers, nodes, devices = shape.split("x")
-    with process("scripts.bench_fleet", providers, nodes, devices, str(latency), str(changed)) as fleet:
+    with process("scripts.bench_fleet", providers, nodes, devices, str(latency), news) as fleet:
         assert fleet.stdout is not None
         port = json.loads(fleet.stdout.readline())["port"]
         with process("scripts.bench_gateway", str(port), providers) as gateway:

@@ -18,7 +18,7 @@ from scripts.bench import ask, gateway
 def main(shape: str, latency: int, rounds: int, at_once: int) -> None:
     """Runs the command."""
     row, together = [], []
-    with gateway(shape, latency, 0) as process:
+    with gateway(shape, latency) as process:
         first = ask(process, at_once, at_once=at_once)["ranked"]  # warms up, and makes the connections
         for _ in range(rounds):
             row.append(sum(ask(process, at_once)["wall"]) / at_once)

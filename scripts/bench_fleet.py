@@ -1,23 +1,39 @@
 """Made-up providers for measurements: many ids on one loopback port, each with a prepared inventory.
 
-Run by scripts.bench as a process of its own: python -m scripts.bench_fleet PROVIDERS NODES DEVICES LATENCY_MS CHANGED
-prints its port, then serves until its standard input ends. CHANGED is 1 where every revalidation is answered in full.
+Run by scripts.bench as a process of its own: python -m scripts.bench_fleet PROVIDERS NODES DEVICES LATENCY_MS NEWS
+prints its port, then serves until its standard input ends. NEWS is what every reply brings: `nothing` (it confirms), `one`
+(another state of one node), `all` (other nodes and devices).
 """
 
 import asyncio
 import hashlib
+import itertools
 import json
 import random
 import sys
 from typing import Any
 
 HEAD = "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nETag: {etag}\r\nX-Observed-At: 2026-01-01T00:00:00Z\r\n"
+NEWS = ("nothing", "one", "all")
+IN_TURN = 3  # inventories of each provider that has news
 MODELS = (("NVIDIA A100-SXM4-80GB", 81920), ("NVIDIA H100 80GB HBM3", 81559), ("NVIDIA L4", 23034), ("Tesla T4", 15360))
 
 
-def inventory(provider: int, nodes: int, devices: int) -> dict[str, Any]:
+def inventories(provider: int, nodes: int, devices: int, news: str) -> list[dict[str, Any]]:
+    """A provider's replies, one after the other and then from the beginning."""
+    if news == "nothing":
+        return [inventory(provider, nodes, devices)]
+    if news == "all":
+        return [inventory(provider, nodes, devices, state) for state in range(IN_TURN)]
+    made = [inventory(provider, nodes, devices) for _ in range(IN_TURN)]
+    for state, one in enumerate(made):
+        one["nodes"][provider % nodes]["pods"]["available"] = 50 + state
+    return made
+
+
+def inventory(provider: int, nodes: int, devices: int, state: int = 0) -> dict[str, Any]:
     """A provider's reply; the same numbers give the same reply."""
-    chance = random.Random(provider)  # noqa: S311 (made-up data)
+    chance = random.Random(provider + 100_000 * state)  # noqa: S311 (made-up data)
     return {
         "schema_version": 1,
         "provider_id": f"provider-{provider:04d}",
@@ -71,14 +87,13 @@ def _device(chance: random.Random, node: int, index: int, model: str, memory: in
 class Fleet:
     """Answers GET /p/{provider}/api/v1/inventory after the latency, from bytes that were made before."""
 
-    def __init__(self, providers: int, nodes: int, devices: int, latency_s: float, *, is_changed: bool) -> None:
-        bodies = [
-            json.dumps(inventory(one, nodes, devices), separators=(",", ":")).encode() for one in range(providers)
-        ]
-        self.bytes = sum(map(len, bodies))
+    def __init__(self, providers: int, nodes: int, devices: int, latency_s: float, news: str) -> None:
+        made = [inventories(one, nodes, devices, news) for one in range(providers)]
+        bodies = [[json.dumps(one, separators=(",", ":")).encode() for one in each] for each in made]
+        self.bytes = sum(len(each[0]) for each in bodies)
         self._latency_s = latency_s
-        self._is_changed = is_changed
-        self._answers = [self._prepared(body) for body in bodies]
+        self._confirms = news == "nothing"
+        self._answers = [itertools.cycle([self._prepared(body) for body in each]) for each in bodies]
 
     def _prepared(self, body: bytes) -> tuple[bytes, bytes]:
         etag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
@@ -91,10 +106,10 @@ class Fleet:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 provider = int(head.split(b"/", 2)[1])
-                full, unchanged = self._answers[provider]
+                full, unchanged = next(self._answers[provider])
                 if self._latency_s:
                     await asyncio.sleep(self._latency_s)
-                writer.write(full if self._is_changed or b"If-None-Match" not in head else unchanged)
+                writer.write(unchanged if self._confirms and b"If-None-Match" in head else full)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
@@ -102,8 +117,8 @@ class Fleet:
 
 async def main() -> None:
     """Runs the fleet."""
-    providers, nodes, devices, latency_ms, changed = map(int, sys.argv[1:6])
-    fleet = Fleet(providers, nodes, devices, latency_ms / 1000, is_changed=bool(changed))
+    providers, nodes, devices, latency_ms = map(int, sys.argv[1:5])
+    fleet = Fleet(providers, nodes, devices, latency_ms / 1000, sys.argv[5])
     server = await asyncio.start_server(fleet.serve, "127.0.0.1", 0, backlog=4096)
     print(json.dumps({"port": server.sockets[0].getsockname()[1], "bytes": fleet.bytes}), flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)

@@ -1,6 +1,6 @@
 """What the gateway's process holds when it searches: resident MiB after each search, and the peak.
 
-python -m scripts.bench_memory [--shape 1000x10x8] [--changed 0] [--searches 5]
+python -m scripts.bench_memory [--shape 1000x10x8] [--news nothing] [--searches 5]
 
 The registry is a list in this process, so that no imitation of DynamoDB is counted with it.
 """
@@ -16,6 +16,7 @@ import click
 
 from scripts import bench_gateway
 from scripts.bench import REQUEST, process
+from scripts.bench_fleet import NEWS
 
 
 class _Listed:
@@ -30,12 +31,12 @@ class _Listed:
 
 @click.command(help=__doc__)
 @click.option("--shape", default="1000x10x8", show_default=True, help="providers x nodes x devices")
-@click.option("--changed", default=0, show_default=True, help="1: every inventory is new in every search")
+@click.option("--news", type=click.Choice(NEWS), default="nothing", show_default=True, help="what each search finds new")
 @click.option("--searches", default=5, show_default=True)
-def main(shape: str, changed: int, searches: int) -> None:
+def main(shape: str, news: str, searches: int) -> None:
     """Runs the command."""
     providers, nodes, devices = shape.split("x")
-    with process("scripts.bench_fleet", providers, nodes, devices, "0", str(changed)) as fleet:
+    with process("scripts.bench_fleet", providers, nodes, devices, "0", news) as fleet:
         assert fleet.stdout is not None
         port = json.loads(fleet.stdout.readline())["port"]
         os.environ.update(bench_gateway.ENVIRONMENT | {"METRICS": "off"})

@@ -4,9 +4,8 @@ python -m scripts.simulate --providers 2000 --nodes 10 --rate 2 --memory 1769 [-
 python -m scripts.simulate --calibrate   measures the constants anew on this machine (minutes) and keeps them
 
 The constants stand in scripts/cost_constants.json: CPU of a search, of each provider and of each node, where nothing had
-changed and the same was asked again (`repeated`) or something else (`revalidated`), and where every inventory was new
-(`changed`). docs/performance.md says what is measured
-and what is modelled.
+changed and the same was asked again (`repeated`) or something else (`revalidated`), where one node of each provider had
+changed (`touched`), and where all was new (`changed`). docs/performance.md says what is measured and what is modelled.
 """
 
 import json

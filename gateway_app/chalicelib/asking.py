@@ -52,7 +52,7 @@ class Asking:
             record = by_id[call.provider_id]
             if self._signing is not None:
                 reply = self._signing.checked(call, reply, record)
-            answered = self.inventories.judge(record, reply, datetime.now(UTC), asked.get(record.id))
+            answered = self.inventories.judge(record, reply, datetime.now(UTC), asked.pop(record.id, None))
             self.circuits.end(record, turns[record.id], answered.entry.outcome)
             if consider is not None and answered.surveyed is not None:
                 consider(answered)
@@ -61,7 +61,7 @@ class Asking:
             return answered.read_bytes
 
         calls = []
-        asked: dict[str, Known] = {}  # what each is asked to confirm
+        asked: dict[str, Known] = {}  # what each is asked to confirm; held no longer than that
         for record in records:
             turn = turns[record.id]
             if turn.skipped is not None:

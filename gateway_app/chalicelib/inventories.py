@@ -19,7 +19,7 @@ from fedcompute.rereading import Familiar, Reread, read_again
 from fedcompute.survey import Surveyed
 
 MOST_KEPT_BYTES = 192 << 20
-NODE_BYTES, DEVICE_BYTES = 900, 340  # of what is kept as objects, about, as measured
+NODE_BYTES, DEVICE_BYTES = 1500, 260  # of what is kept as it is read, about, as measured
 MOST_COMPARED = 2  # requests, for each provider
 MOST_SKEW = timedelta(seconds=60)
 
@@ -58,10 +58,10 @@ class Answered(NamedTuple):
 
 
 class Known:
-    """What a provider had when it was asked last: as it came, and as it is read once it has come, or is confirmed, again.
+    """What a provider had when it was asked last: as it is read, or, where most of it is new each time, as it came.
 
-    An inventory of which most is new each time is never kept as it is read: that cost a sixth of such a search, since memory
-    that is let go at once is used again by the next reply.
+    What is not going to be of use is not kept as it is read: that cost a sixth of such a search, since memory that is let go
+    at once is used again by the next reply. Once it is confirmed after all, it is read for good.
     """
 
     __slots__ = (
@@ -219,13 +219,11 @@ class Inventories:
     def _taken(self, record: ProviderRecord, reply: Reply) -> _Taken:
         with self._lock:
             before = self._kept.get(record.id)
-        if before is not None and before.base_url == record.base_url:
-            if before.is_same(reply):
-                return self._confirmed(before, by_body=True)
-            new, taken = before.followed_by(reply)
-        else:
-            new = Known(record.id, record.base_url, reply.etag, reply.body)
-            taken = _Taken(read_surveyed(reply.body, record.id), None, len(reply.body))
+        if before is None or before.base_url != record.base_url:
+            before = Known(record.id, record.base_url, None, b"")
+        elif before.is_same(reply):
+            return self._confirmed(before, by_body=True)
+        new, taken = before.followed_by(reply)
         self._keep(new)
         return taken
 

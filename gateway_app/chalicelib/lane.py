@@ -27,6 +27,9 @@ TURN_S = (
 )
 TELLING_BYTES = 256 << 10  # of a reply whose reading tells the pace
 PATIENT_ROUNDS = 8  # how often busy sockets may go before a reply that waits to be read
+MOST_WAITING_BYTES = 4 << 20  # of replies that wait to be read; what comes meanwhile waits in its socket
+MOST_SOCKETS = 32  # whose pieces are taken before what has come whole is looked at
+NEAR_S = 0.2  # before something times out, sockets go first however much waits
 
 _MASKS = {
     pycurl.POLL_IN: selectors.EVENT_READ,
@@ -71,22 +74,28 @@ class Lane:
         self._forget_others(calls)
         disturbed = self._resting.disturbed()
         turns = Turns(calls, self.connections)
-        rounds = 0
+        rounds = waiting_bytes = 0
         active: dict[pycurl.Curl, tuple[Call, Transfer]] = {}
         ended: deque[tuple[Call, Reply]] = deque()
         try:
             while (turns or active or ended) and time.monotonic() < deadline:
                 while turns and len(active) < self.connections:
                     self._begin(turns.next(), deadline, active, disturbed)
-                # Sockets first: a reply that is decoded now must not cost another its timeout.
-                is_busy = self._advance(0 if ended else self._patience(deadline), deadline)
-                for call, reply in self._ended(active):
-                    turns.ended(call)
-                    ended.append((call, reply))
+                is_busy = False
+                if waiting_bytes <= MOST_WAITING_BYTES or self._is_timeout_near():
+                    # Sockets first: a reply that is decoded now must not cost another its timeout.
+                    is_busy = self._advance(0 if ended else self._patience(deadline), deadline)
+                    for call, reply in self._ended(active):
+                        turns.ended(call)
+                        ended.append((call, reply))
+                        waiting_bytes += len(reply.body)
                 rounds += 1
                 if ended and (not is_busy or rounds >= PATIENT_ROUNDS):
                     rounds = 0
-                    self._hand_over(*ended.popleft(), deadline, deliver)
+                    call, reply = ended.popleft()
+                    waiting_bytes -= len(reply.body)
+                    self._hand_over(call, reply, deadline, deliver)
+                    del reply
                     if _WORKING.is_waited_for and time.monotonic() > self._turn_ends:
                         self._end_turn()  # who waits has sockets that must not be left alone for long
                         self._take_turn(deadline)
@@ -147,6 +156,9 @@ class Lane:
         until = deadline if self._timer_at is None else min(deadline, self._timer_at)
         return min(LONGEST_WAIT_S, max(0.0, until - time.monotonic()))
 
+    def _is_timeout_near(self) -> bool:
+        return self._timer_at is not None and self._timer_at - time.monotonic() < NEAR_S
+
     def _take_turn(self, deadline: float) -> None:
         """Wait until no other search of this process works, at most until the deadline."""
         self._has_turn = _WORKING.acquire(max(0.0, deadline - time.monotonic()))
@@ -164,7 +176,7 @@ class Lane:
             self._end_turn()
             events = self._selector.select(wait_s)
             self._take_turn(deadline)
-        for key, mask in events:
+        for key, mask in events[:MOST_SOCKETS]:  # those left over are as ready the next time
             flags = (pycurl.CSELECT_IN if mask & selectors.EVENT_READ else 0) | (
                 pycurl.CSELECT_OUT if mask & selectors.EVENT_WRITE else 0
             )
