@@ -31,7 +31,9 @@ class _Listed:
 
 @click.command(help=__doc__)
 @click.option("--shape", default="1000x10x8", show_default=True, help="providers x nodes x devices")
-@click.option("--news", type=click.Choice(NEWS), default="nothing", show_default=True, help="what each search finds new")
+@click.option(
+    "--news", type=click.Choice(NEWS), default="nothing", show_default=True, help="what each search finds new"
+)
 @click.option("--searches", default=5, show_default=True)
 def main(shape: str, news: str, searches: int) -> None:
     """Runs the command."""

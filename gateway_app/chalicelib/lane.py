@@ -85,7 +85,7 @@ class Lane:
                 if waiting_bytes <= MOST_WAITING_BYTES or self._is_timeout_near():
                     # Sockets first: a reply that is decoded now must not cost another its timeout.
                     is_busy = self._advance(0 if ended else self._patience(deadline), deadline)
-                    for call, reply in self._ended(active):
+                    for call, reply in self._ended(active) if is_busy else ():
                         turns.ended(call)
                         ended.append((call, reply))
                         waiting_bytes += len(reply.body)

@@ -1,10 +1,12 @@
 """The fan-out over real sockets: every misbehaviour ends as its outcome, in time, and costs nobody else anything."""
 
+import json
 import random
 import socket
 import sys
 import threading
 import time
+import tracemalloc
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +18,7 @@ from fakes.bad_endpoints import swallowing_endpoint
 from fakes.bad_providers import FAULTS, BadProviders, Listener
 from fakes.certificates import certificate_for, server_side
 from fakes.fault_outcomes import OUTCOME_OF, SLOW
-from fakes.inventories import a_node
+from fakes.inventories import a_node, an_inventory
 from fakes.patience import in_time
 from fakes.provider_fleet import ProviderFleet
 from fakes.registry_table import a_record
@@ -653,6 +655,34 @@ def test_one_slow_moment_does_not_keep_a_large_reply_out_for_ever_nor_anothers_a
     assert got["large"][-1] == "ok"
     assert set(got["other"]) == {"ok"}
     assert slow._transfers["large"].pace > 1_000_000  # measured anew
+
+
+def test_few_replies_wait_to_be_read_however_many_come_at_once(
+    fleet: ProviderFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lane, "MOST_SOCKETS", 8)
+    monkeypatch.setattr(lane, "MOST_WAITING_BYTES", 1 << 20)
+    calls = calls_to(fleet, *(f"p{number}" for number in range(120)))
+    body = json.dumps(an_inventory("p", a_node(labels={"text": "x" * 200_000}))).encode()
+    for lab in fleet.labs.values():
+        lab.body = body
+    one = lane.Lane(AddressPolicy(Reach.ANY), 32 << 20, len(calls))
+    one.run(calls, in_ms(AMPLE_S * 1000), lambda *_: None)  # connects
+    got: list[str] = []
+
+    def read(_: Call, reply: Reply) -> None:
+        fleet.wait_until(
+            lambda fleet: len(fleet.requests) == 2 * len(calls)
+        )  # all the others are there by now, or soon
+        got.append(reply.outcome)
+
+    tracemalloc.start()
+    one.run(calls, in_ms(AMPLE_S * 1000), read)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert got == ["ok"] * len(calls)
+    assert peak < lane.MOST_WAITING_BYTES + 3 * lane.MOST_SOCKETS * len(body) < len(calls) * len(body) / 3
 
 
 def test_reply_of_which_nothing_had_to_be_read_does_not_tell_how_fast_the_next_is_read(fleet: ProviderFleet) -> None:
