@@ -3,7 +3,7 @@
 import selectors
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import pycurl
 
@@ -43,6 +43,27 @@ _MASKS = {
 _WORKING = InTurn()
 
 
+class _Ended:
+    """Replies that wait to be read, the first that came first; and how large they are together."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[Call, Reply]] = deque()
+        self.bytes = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def extend(self, ended: Iterable[tuple[Call, Reply]]) -> None:
+        for call, reply in ended:
+            self._waiting.append((call, reply))
+            self.bytes += len(reply.body)
+
+    def take(self) -> tuple[Call, Reply]:
+        call, reply = self._waiting.popleft()
+        self.bytes -= len(reply.body)
+        return call, reply
+
+
 class Lane:
     """Keeps its multi, and with it its connections, for the life of the process. One search at a time uses it."""
 
@@ -74,36 +95,30 @@ class Lane:
         self._forget_others(calls)
         disturbed = self._resting.disturbed()
         turns = Turns(calls, self.connections)
-        rounds = waiting_bytes = 0
+        rounds = 0
         active: dict[pycurl.Curl, tuple[Call, Transfer]] = {}
-        ended: deque[tuple[Call, Reply]] = deque()
+        ended = _Ended()
         try:
             while (turns or active or ended) and time.monotonic() < deadline:
                 while turns and len(active) < self.connections:
                     self._begin(turns.next(), deadline, active, disturbed)
-                is_busy = False
-                if waiting_bytes <= MOST_WAITING_BYTES or self._is_timeout_near():
-                    # Sockets first: a reply that is decoded now must not cost another its timeout.
-                    is_busy = self._advance(0 if ended else self._patience(deadline), deadline)
-                    for call, reply in self._ended(active) if is_busy else ():
-                        turns.ended(call)
-                        ended.append((call, reply))
-                        waiting_bytes += len(reply.body)
+                # Sockets first: a reply that is decoded now must not cost another its timeout.
+                is_open = ended.bytes <= MOST_WAITING_BYTES or self._is_timeout_near()
+                is_busy = is_open and self._advance(0 if ended else self._patience(deadline), deadline)
+                if is_busy:
+                    ended.extend(self._end(active, turns))
                 rounds += 1
                 if ended and (not is_busy or rounds >= PATIENT_ROUNDS):
                     rounds = 0
-                    call, reply = ended.popleft()
-                    waiting_bytes -= len(reply.body)
-                    self._hand_over(call, reply, deadline, deliver)
-                    del reply
+                    self._hand_over(*ended.take(), deadline, deliver)
                     if _WORKING.is_waited_for and time.monotonic() > self._turn_ends:
                         self._end_turn()  # who waits has sockets that must not be left alone for long
                         self._take_turn(deadline)
         finally:
             for curl in active:
                 self._multi.remove_handle(curl)
-        for call, reply in ended:
-            self._hand_over(call, reply, deadline, deliver)
+        while ended:
+            self._hand_over(*ended.take(), deadline, deliver)
         for call, transfer in active.values():
             deliver(call, transfer.too_late())
         for call in turns.left():
@@ -187,7 +202,8 @@ class Lane:
             return True
         return bool(events)
 
-    def _ended(self, active: dict[pycurl.Curl, tuple[Call, Transfer]]) -> list[tuple[Call, Reply]]:
+    def _end(self, active: dict[pycurl.Curl, tuple[Call, Transfer]], turns: Turns) -> list[tuple[Call, Reply]]:
+        """The calls that have ended by now, and what came of them."""
         ended = []
         left = 1
         while left:
@@ -195,6 +211,7 @@ class Lane:
             for curl, errno in [*((curl, 0) for curl in succeeded), *((curl, errno) for curl, errno, _ in failed)]:
                 call, transfer = active.pop(curl)
                 self._multi.remove_handle(curl)
+                turns.ended(call)
                 ended.append((call, transfer.end(errno)))
         return ended
 
