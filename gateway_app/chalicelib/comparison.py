@@ -2,6 +2,7 @@
 
 import heapq
 import time
+from collections.abc import Sequence
 from operator import itemgetter
 from threading import Lock
 
@@ -12,6 +13,7 @@ from fedcompute.explanation import explained
 from fedcompute.feasibility import would_fit_when_idle
 from fedcompute.matching import judge
 from fedcompute.ranking import Fit, best_fit_of, highest_score
+from fedcompute.reasons import Reason
 from fedcompute.rejections import Bar, Rejections
 from fedcompute.request import SearchRequest
 from fedcompute.survey import Surveyed, SurveyedNode
@@ -26,38 +28,45 @@ SLACK = 1e-8  # more than what rounding makes of a score
 
 
 class _Outcome:
-    """What a node comes to for one demand: the reasons that keep it off, or else how well it suits, as far as anybody asked."""
+    """What a node comes to for one demand: the reasons that keep it off, or else how well it suits, as far as anybody asked.
 
-    __slots__ = ("_fit", "_groups", "_highest", "_node", "demand", "names")
+    Holds neither the node, which holds it, nor the demand, which knows thousands of kinds and would live as long as the node.
+    """
 
-    def __init__(self, surveyed: SurveyedNode, demand: Demand) -> None:
-        groups, names = judge(surveyed, demand)
-        self.demand = demand
+    __slots__ = ("_fit", "_groups", "_highest", "_reasons", "names", "token")
+
+    def __init__(self, one: SurveyedNode, demand: Demand) -> None:
+        groups, names = judge(one, demand)
+        self.token = demand.token
         self.names = tuple(names)
-        self._node = surveyed.node
         self._groups = groups
         self._highest: float | None = None
         self._fit: Fit | None = None
+        self._reasons: Sequence[Reason] | None = None
 
-    @property
-    def highest(self) -> float:
+    def highest(self, one: SurveyedNode, demand: Demand) -> float:
         """A score that its own is not above, sooner found."""
         if self._highest is None:
-            self._highest = highest_score(self._node, self.demand)
+            self._highest = highest_score(one.node, demand)
         return self._highest
 
-    @property
-    def fit(self) -> Fit:
+    def fit(self, one: SurveyedNode, demand: Demand) -> Fit:
         """The node with what it would give."""
         if self._fit is None:
-            self._fit = best_fit_of(self._node, self._groups, self.demand)
+            self._fit = best_fit_of(one.node, self._groups, demand)
         return self._fit
+
+    def reasons(self, one: SurveyedNode, demand: Demand) -> Sequence[Reason]:
+        """The reasons in full."""
+        if self._reasons is None:
+            self._reasons = explained(one, demand, self.names)
+        return self._reasons
 
 
 def _outcome(surveyed: SurveyedNode, demand: Demand) -> _Outcome:
     """As it was found the last time, where the same was asked: who waits for a node asks again and again."""
     outcome = surveyed.outcome
-    if not isinstance(outcome, _Outcome) or outcome.demand is not demand:
+    if not isinstance(outcome, _Outcome) or outcome.token is not demand.token:
         outcome = surveyed.outcome = _Outcome(surveyed, demand)
     return outcome
 
@@ -123,10 +132,10 @@ class Comparison:
             names = outcome.names
             if not names:
                 total += 1
-                if score_bar is None or outcome.highest >= score_bar:
-                    fits.append(outcome.fit)
+                if score_bar is None or outcome.highest(one, demand) >= score_bar:
+                    fits.append(outcome.fit(one, demand))
             elif rejections.add(provider_id, one.node.name, names):
-                rejections.keep(provider_id, one.node.name, explained(one, demand, names))
+                rejections.keep(provider_id, one.node.name, outcome.reasons(one, demand))
         if len(fits) > self._limit:
             fits = heapq.nsmallest(self._limit, fits, key=lambda fit: (-fit.score, fit.node.name))
         return Compared(fits, total, rejections, None, score_bar, rejections_bar)

@@ -1,5 +1,6 @@
 """What providers come to, in whatever order they answer, and whatever is remembered of earlier searches."""
 
+import gc
 from typing import Any
 
 import msgspec
@@ -14,9 +15,10 @@ from chalicelib import comparison as comparisons
 from chalicelib.calls import Reply
 from chalicelib.comparison import Comparison
 from chalicelib.inventories import Answered, Known, ProviderEntry
-from fedcompute.demand import Demand
+from fedcompute.demand import MOST_KNOWN_DEMANDS, Demand
 from fedcompute.inventory import Inventory, Node
 from fedcompute.request import SearchRequest
+from fedcompute.survey import SurveyedNode
 
 
 def known_of(having: dict[str, list[Node]]) -> list[Known]:
@@ -94,3 +96,33 @@ def test_of_each_provider_few_requests_are_remembered() -> None:
 
     assert len(known._compared) == 2
     assert all(known.compared(text) is not None for text in known._compared)
+
+
+def test_demand_is_let_go_of_though_what_nodes_came_to_is_kept() -> None:
+    knowns = known_of({"a": [node(*devices(2)), node(cpu=(1, 1), name="n2")]})
+    for cpu in range(1, 20):
+        found(request(gpu={}, cpu=cpu), knowns)
+
+    demands = [one for one in gc.get_objects() if isinstance(one, Demand)]
+
+    assert len(demands) <= MOST_KNOWN_DEMANDS
+
+
+def test_node_and_what_it_came_to_are_freed_without_the_collector() -> None:
+    wanted = request(gpu={}, cpu=2)
+    (known,) = known_of({"a": [node(*devices(2)), node(cpu=(1, 1), name="n2")]})
+    found(wanted, [known])
+    before = surveyed_nodes()
+
+    gc.disable()
+    try:
+        del known
+        left = surveyed_nodes()
+    finally:
+        gc.enable()
+
+    assert before - left == 2
+
+
+def surveyed_nodes() -> int:
+    return sum(isinstance(one, SurveyedNode) for one in gc.get_objects())

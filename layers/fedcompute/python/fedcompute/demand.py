@@ -81,9 +81,9 @@ class GpuDemand:
 
 
 class Demand:
-    """What is asked of each node. None: not asked for."""
+    """What is asked of each node. None: not asked for. `token`: by what it is known again, when it is gone itself."""
 
-    __slots__ = ("cpu", "gpu", "memory", "strategy", "tolerations")
+    __slots__ = ("cpu", "gpu", "memory", "strategy", "token", "tolerations")
 
     def __init__(
         self,
@@ -98,6 +98,7 @@ class Demand:
         self.gpu: GpuDemand | None = _gpu_demand(gpu) if gpu else None
         self.tolerations: tuple[Toleration, ...] = tolerations
         self.strategy: Strategy = strategy
+        self.token = object()
 
     @classmethod
     def of(cls, request: SearchRequest) -> "Demand":
