@@ -1,6 +1,6 @@
 """What a warm process knows: each provider's inventory with its entity tag, revalidated at every search.
 
-It is never served unasked: without the provider's 304 it is not used.
+It is never served unasked: what is kept is used where the provider confirms it, or sends it again, in the same search.
 """
 
 import threading
@@ -15,11 +15,12 @@ from chalicelib.compared import Compared
 from fedcompute.inventory import Inventory, Warning  # noqa: A004 (the contract's word)
 from fedcompute.provider import ProviderRecord
 from fedcompute.reading import UnreadableInventoryError, read_surveyed
-from fedcompute.rereading import Familiar, Reread, read_again
+from fedcompute.rereading import Reread, read_again
 from fedcompute.survey import Surveyed
 
 MOST_KEPT_BYTES = 192 << 20
-NODE_BYTES, DEVICE_BYTES = 1500, 260  # of what is kept as it is read, about, as measured
+NODE_BYTES, DEVICE_BYTES, LABEL_BYTES = 1500, 260, 170  # of what is kept as it is read, about, as measured
+VOLATILE_FOR = 8  # replies, after which it is tried again whether a part of an inventory stays
 MOST_COMPARED = 2  # requests, for each provider
 MOST_SKEW = timedelta(seconds=60)
 
@@ -67,10 +68,9 @@ class Known:
     __slots__ = (
         "_body",
         "_compared",
-        "_familiar",
         "_fingerprint",
-        "_is_volatile",
-        "_surveyed",
+        "_read",
+        "_volatile_for",
         "base_url",
         "counted",
         "etag",
@@ -87,16 +87,15 @@ class Known:
         self.observed_at: datetime | None = None
         self._body = body
         self._fingerprint: int | None = None  # of the body, where that is no longer held and may come again
-        self._surveyed: Surveyed | None = None
-        self._familiar: Familiar = {}
-        self._is_volatile = False
+        self._read: Reread | None = None
+        self._volatile_for = 0  # more replies
         self._compared: dict[str, Compared] = {}
 
     @property
     def inventory(self) -> Inventory:
         """What it had."""
-        body, surveyed = self._body, self._surveyed  # in this order: another thread sets them in the other
-        return (surveyed or read_surveyed(body, self.provider_id)).inventory
+        body, read = self._body, self._read  # in this order: another thread sets them in the other
+        return (read_surveyed(body, self.provider_id) if read is None else read.surveyed).inventory
 
     @property
     def unread_bytes(self) -> int:
@@ -112,23 +111,27 @@ class Known:
 
     def confirmed(self, *, by_body: bool = False) -> Surveyed:
         """The same, ready to be matched, and kept so from now on. `by_body`: it came again as a whole, and may once more."""
-        body, surveyed = self._body, self._surveyed
-        if surveyed is None:
-            surveyed = self._hold(read_again(body, self.provider_id, {}), hash(body) if by_body else None)
-        return surveyed
+        body, read = self._body, self._read
+        if read is None:
+            read = read_again(body, self.provider_id, {})
+            self._hold(read, len(body), hash(body) if by_body else None)
+        return read.surveyed
 
     def followed_by(self, reply: Reply) -> tuple["Known", "_Taken"]:
         """What is known from a reply on that brings something else, and that. Raises UnreadableInventoryError."""
-        new = Known(self.provider_id, self.base_url, reply.etag, reply.body)
-        if self._is_volatile:
-            new._is_volatile = True
-            return new, _Taken(read_surveyed(reply.body, self.provider_id), None, len(reply.body))
-        reread = read_again(reply.body, self.provider_id, self._familiar)
-        if not reread.familiar or 2 * reread.recognized < len(self._familiar):
-            new._is_volatile = True
+        body = reply.body
+        new = Known(self.provider_id, self.base_url, reply.etag, body)
+        if self._volatile_for:
+            new._volatile_for = self._volatile_for - 1
+            return new, _Taken(read_surveyed(body, self.provider_id), new, len(body))
+        before = {} if self._read is None else self._read.familiar
+        read = read_again(body, self.provider_id, before)
+        nodes = len(read.surveyed.nodes)
+        if 2 * read.recognized < min(len(before), nodes) or (nodes and not read.familiar):
+            new._volatile_for = VOLATILE_FOR
         else:
-            new._hold(reread, None if self._has_other_tag(reply) else hash(reply.body))
-        return new, _Taken(reread.surveyed, None, 0 if reread.recognized else len(reply.body))
+            new._hold(read, len(body), None if self._has_other_tag(reply) else hash(body))
+        return new, _Taken(read.surveyed, new, read.new_bytes)
 
     def compared(self, asked: str) -> Compared | None:
         """What it came to when the same was asked before: who waits for a node asks again and again."""
@@ -142,21 +145,24 @@ class Known:
     def _has_other_tag(self, reply: Reply) -> bool:
         return reply.etag is not None and reply.etag != self.etag
 
-    def _hold(self, reread: Reread, fingerprint: int | None) -> Surveyed:
-        self._familiar, self._fingerprint = reread.familiar, fingerprint
-        self.size = sum(NODE_BYTES + DEVICE_BYTES * len(node.kinds) for node in reread.surveyed.nodes)
-        self._surveyed = reread.surveyed
+    def _hold(self, read: Reread, body_bytes: int, fingerprint: int | None) -> None:
+        nodes = [(one.node, len(one.kinds)) for one in read.surveyed.nodes]
+        texts = sum(len(node.labels) + len(node.taints) + len(node.warnings) for node, _ in nodes)
+        devices = sum(devices for _, devices in nodes)
+        self.size = max(body_bytes, NODE_BYTES * len(nodes) + DEVICE_BYTES * devices + LABEL_BYTES * texts)
+        self._fingerprint = fingerprint
+        self._read = read
         self._body = b""  # last: another thread looks whether there is one first
-        self._is_volatile = False
-        return reread.surveyed
+        self._volatile_for = 0
 
 
 class _Taken(NamedTuple):
-    """What a reply brings; what was known of it, where that is nothing new; and how much was read to see it."""
+    """What a reply brings, what is known from it on, and how much of it was read."""
 
     surveyed: Surveyed
-    known: Known | None
+    known: Known
     read_bytes: int
+    is_news: bool = True
 
 
 class Inventories:
@@ -186,16 +192,16 @@ class Inventories:
 
         `asked`: what the call asked to confirm. A 304 is of that, whatever other searches have brought meanwhile.
         """
-        surveyed, known, read_bytes = None, None, len(reply.body)
+        taken = None
         if reply.outcome == OK:
             try:
-                surveyed, known, read_bytes = self._taken(record, reply)
+                taken = self._taken(record, reply)
             except UnreadableInventoryError as error:
                 reply = reply._replace(outcome=error.outcome, message=error.message)
         elif reply.outcome == NOT_MODIFIED:
             assert asked is not None, "nobody is told 304 who has not asked with an entity tag"
             reply = reply._replace(etag=asked.etag)
-            surveyed, known, read_bytes = self._confirmed(asked)
+            taken = self._confirmed(asked)
         entry = ProviderEntry(
             id=record.id,
             name=record.name,
@@ -205,16 +211,19 @@ class Inventories:
             http_status=reply.http_status,
             retry_at=reply.retry_at,
         )
-        if surveyed is None:
-            return Answered(record, entry, reply._replace(body=b""), read_bytes=read_bytes)
-        inventory = surveyed.inventory
+        plain = reply._replace(body=b"")
+        if taken is None:
+            return Answered(record, entry, plain, read_bytes=len(reply.body))
+        inventory = taken.surveyed.inventory
         observed_at = parsed_time(reply.observed_at or inventory.observed_at)
-        self._observe(record.id, reply.etag, observed_at)
+        taken.known.observed_at = observed_at
         entry.nodes = len(inventory.nodes)
         warnings = [*_skew(observed_at, now), *inventory.warnings]
         entry.warnings = [structs.replace(warning, provider_id=record.id) for warning in warnings]
-        reply = reply._replace(body=b"")
-        return Answered(record, entry, reply, surveyed, observed_at, inventory.source, known, read_bytes)
+        known = None if taken.is_news else taken.known
+        return Answered(
+            record, entry, plain, taken.surveyed, observed_at, inventory.source, known, read_bytes=taken.read_bytes
+        )
 
     def _taken(self, record: ProviderRecord, reply: Reply) -> _Taken:
         with self._lock:
@@ -246,17 +255,11 @@ class Inventories:
                 self._size += known.size - known.counted
                 known.counted = known.size
                 self._make_room()
-        return _Taken(surveyed, known, unread_bytes)
+        return _Taken(surveyed, known, unread_bytes, is_news=False)
 
     def _make_room(self) -> None:
         while self._size > self._most_kept_bytes:
             self._drop(next(iter(self._kept)))
-
-    def _observe(self, provider_id: str, etag: str | None, observed_at: datetime | None) -> None:
-        with self._lock:
-            kept = self._kept.get(provider_id)
-            if kept is not None and kept.etag == etag:
-                kept.observed_at = observed_at
 
     def _drop(self, provider_id: str) -> None:
         gone = self._kept.pop(provider_id, None)

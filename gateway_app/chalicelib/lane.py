@@ -27,9 +27,13 @@ TURN_S = (
 )
 TELLING_BYTES = 256 << 10  # of a reply whose reading tells the pace
 PATIENT_ROUNDS = 8  # how often busy sockets may go before a reply that waits to be read
-MOST_WAITING_BYTES = 4 << 20  # of replies that wait to be read; what comes meanwhile waits in its socket
-MOST_SOCKETS = 32  # whose pieces are taken before what has come whole is looked at
-NEAR_S = 0.2  # before something times out, sockets go first however much waits
+MOST_WAITING_BYTES = (
+    4 << 20
+)  # of replies that wait to be read, if time allows; what comes meanwhile waits in its socket
+MOST_SOCKETS = 32  # whose pieces are taken before what has come whole is looked at, if time allows
+NEAR_S = (
+    0.2  # before something times out, or twice as long as sockets were left alone so far: then time does not allow it
+)
 
 _MASKS = {
     pycurl.POLL_IN: selectors.EVENT_READ,
@@ -77,6 +81,9 @@ class Lane:
         self._timer_at: float | None = None
         self._has_turn = False
         self._turn_ends = 0.0
+        self._looked_at = 0.0  # the sockets, last
+        self._longest_gap_s = 0.0  # between two looks, in this run
+        self._sockets_served = 0
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, connections)
         self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, connections)
@@ -98,13 +105,17 @@ class Lane:
         rounds = 0
         active: dict[pycurl.Curl, tuple[Call, Transfer]] = {}
         ended = _Ended()
+        self._looked_at, self._longest_gap_s = time.monotonic(), 0.0
         try:
             while (turns or active or ended) and time.monotonic() < deadline:
                 while turns and len(active) < self.connections:
                     self._begin(turns.next(), deadline, active, disturbed)
                 # Sockets first: a reply that is decoded now must not cost another its timeout.
-                is_open = ended.bytes <= MOST_WAITING_BYTES or self._is_timeout_near()
-                is_busy = is_open and self._advance(0 if ended else self._patience(deadline), deadline)
+                is_urgent = self._is_urgent(deadline)
+                is_looked = is_urgent or ended.bytes <= MOST_WAITING_BYTES
+                is_busy = is_looked and self._advance(
+                    0 if ended else self._patience(deadline), deadline, most=None if is_urgent else MOST_SOCKETS
+                )
                 if is_busy:
                     ended.extend(self._end(active, turns))
                 rounds += 1
@@ -134,8 +145,13 @@ class Lane:
             transfer.pace = min(FIRST_PACE, 2 * transfer.pace)  # one slow moment must not keep it out for ever
             return
         read_bytes = deliver(call, reply) or 0
+        took_s = max(time.monotonic() - began, 1e-6)
         if read_bytes >= TELLING_BYTES:
-            transfer.pace = read_bytes / max(time.monotonic() - began, 1e-6)
+            transfer.pace = read_bytes / took_s
+        elif (
+            size >= TELLING_BYTES
+        ):  # most of it was known: the first reading was slow, perhaps, but this is what to expect
+            transfer.pace = max(transfer.pace, min(FIRST_PACE, size / took_s))
 
     def close(self) -> None:
         """Close all connections. Never inside a search: libcurl waits here for resolvers that still run."""
@@ -171,8 +187,16 @@ class Lane:
         until = deadline if self._timer_at is None else min(deadline, self._timer_at)
         return min(LONGEST_WAIT_S, max(0.0, until - time.monotonic()))
 
-    def _is_timeout_near(self) -> bool:
-        return self._timer_at is not None and self._timer_at - time.monotonic() < NEAR_S
+    def _is_urgent(self, deadline: float) -> bool:
+        """Whether every socket is to be looked at now, however much waits to be read.
+
+        libcurl sees that a call's time is over before it sees what has come for it.
+        """
+        now = time.monotonic()
+        self._longest_gap_s = max(self._longest_gap_s, now - self._looked_at)
+        until = deadline if self._timer_at is None else min(deadline, self._timer_at)
+        # While another search waits for its turn, how long sockets are left alone is not up to this one.
+        return until - now < max(NEAR_S, 2 * self._longest_gap_s) or _WORKING.is_waited_for
 
     def _take_turn(self, deadline: float) -> None:
         """Wait until no other search of this process works, at most until the deadline."""
@@ -184,19 +208,24 @@ class Lane:
             self._has_turn = False
             _WORKING.release()
 
-    def _advance(self, wait_s: float, deadline: float) -> bool:
-        """Let libcurl act on what has happened within `wait_s`; whether anything had."""
+    def _advance(self, wait_s: float, deadline: float, most: int | None) -> bool:
+        """Let libcurl act on what has happened within `wait_s`, on at most so many sockets; whether anything had."""
         events = self._selector.select(0)
         if not events and wait_s > 0:
             self._end_turn()
             events = self._selector.select(wait_s)
             self._take_turn(deadline)
-        for key, mask in events[:MOST_SOCKETS]:  # those left over are as ready the next time
+        if most is not None and len(events) > most:  # those left over are as ready the next time, in the same order
+            first = self._sockets_served % len(events)
+            events = [*events[first:], *events[:first]][:most]
+        self._sockets_served += len(events)
+        for key, mask in events:
             flags = (pycurl.CSELECT_IN if mask & selectors.EVENT_READ else 0) | (
                 pycurl.CSELECT_OUT if mask & selectors.EVENT_WRITE else 0
             )
             self._multi.socket_action(key.fd, flags)
-        if self._timer_at is not None and time.monotonic() >= self._timer_at:
+        self._looked_at = time.monotonic()
+        if self._timer_at is not None and self._looked_at >= self._timer_at:
             self._timer_at = None
             self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
             return True

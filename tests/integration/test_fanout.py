@@ -2,15 +2,18 @@
 
 import json
 import random
+import selectors
 import socket
 import sys
 import threading
 import time
 import tracemalloc
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -683,6 +686,64 @@ def test_few_replies_wait_to_be_read_however_many_come_at_once(
 
     assert got == ["ok"] * len(calls)
     assert peak < lane.MOST_WAITING_BYTES + 3 * lane.MOST_SOCKETS * len(body) < len(calls) * len(body) / 3
+
+
+def test_reply_in_its_socket_is_not_too_late_for_all_that_waits_before_it(
+    fleet: ProviderFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lane, "MOST_WAITING_BYTES", 1000)
+    monkeypatch.setattr(lane, "NEAR_S", 0.0)
+    large, (small,) = calls_to(fleet, *(f"l{number}" for number in range(12))), calls_to(fleet, "small", timeout_ms=600)
+    for call in large:
+        fleet.labs[call.provider_id].inventory["nodes"] = [a_node(f"n{place}") for place in range(40)]
+    one = lane.Lane(AddressPolicy(Reach.ANY), 32 << 20, 20)
+    one.run([*large, small], in_ms(AMPLE_S * 1000), lambda *_: None)  # connects
+    hold(fleet, "small")
+    got: dict[str, str] = {}
+
+    def read(call: Call, reply: Reply) -> None:
+        """Slowly; and what the small one sends is there long before its time is over."""
+        got[call.provider_id] = reply.outcome
+        if len(got) == 1:
+            fleet.release()
+        threading.Event().wait(0.1)
+
+    one.run([*large, small], in_ms(AMPLE_S * 1000), read)
+
+    assert got == dict.fromkeys(got, "ok")
+    assert len(got) == 13
+
+
+def test_no_socket_is_left_for_last_each_time(fleet: ProviderFleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lane, "MOST_SOCKETS", 2)
+    one = lane.Lane(AddressPolicy(Reach.ANY), 32 << 20, 8)
+    served: Counter[int] = Counter()
+    ends = [socket.socketpair() for _ in range(8)]
+    monkeypatch.setattr(one, "_multi", SimpleNamespace(socket_action=lambda fd, _: served.update([fd])))
+    for here, there in ends:
+        there.send(b"x")
+        one._selector.register(here, selectors.EVENT_READ)
+
+    for _ in range(40):
+        one._advance(0, in_ms(1000), most=lane.MOST_SOCKETS)
+
+    assert len(served) == 8
+    assert max(served.values()) - min(served.values()) <= 2
+    for pair in ends:
+        for end in pair:
+            end.close()
+
+
+def test_slow_first_reading_is_forgotten_once_most_is_known(fleet: ProviderFleet) -> None:
+    one = lane.Lane(AddressPolicy(Reach.ANY), 32 << 20, 4)
+    calls = calls_to(fleet, "large")
+    fleet.labs["large"].inventory["nodes"] = [a_node(f"n{place}") for place in range(1000)]
+    one.run(calls, in_ms(5000), lambda _, reply: len(reply.body))
+    one._transfers["large"].pace = 1e6
+
+    one.run(calls, in_ms(5000), lambda _, reply: 0)
+
+    assert one._transfers["large"].pace == transfer.FIRST_PACE
 
 
 def test_reply_of_which_nothing_had_to_be_read_does_not_tell_how_fast_the_next_is_read(fleet: ProviderFleet) -> None:

@@ -1,7 +1,10 @@
 """What a warm process knows: a 304 is of what was asked for, and what is kept is bounded."""
 
+import gc
 import random
-from datetime import UTC, datetime
+import tracemalloc
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import msgspec
 import pytest
@@ -9,8 +12,8 @@ from factories import devices, node
 from fakes.registry_table import a_record
 
 from chalicelib.calls import Reply
-from chalicelib.inventories import DEVICE_BYTES, Answered, Inventories
-from fedcompute.inventory import Inventory
+from chalicelib.inventories import DEVICE_BYTES, VOLATILE_FOR, Answered, Inventories
+from fedcompute.inventory import Inventory, Taint, Warning  # noqa: A004 (the contract's word)
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 RECORD = a_record("a")
@@ -157,3 +160,73 @@ def test_sizes_add_up_whatever_comes() -> None:
 
         assert inventories._size == sum(known.counted for known in inventories.known()) <= 20_000
         assert all(known.counted == known.size for known in inventories.known())
+
+
+def changed(inventories: Inventories, *replies: str) -> bool:
+    """Whether what is known after these replies, each of nodes with one letter as a name, is kept as it is read."""
+    for number, names in enumerate(replies):
+        inventories.judge(RECORD, of_nodes(f'"{number}"', *names), NOW)
+    return not inventories.known()[0].unread_bytes
+
+
+@pytest.mark.parametrize(
+    ("replies", "is_kept_as_read"),
+    [
+        (["", "abcd"], True),
+        (["abcd", "", "abcd", "abce"], True),
+        (["abcdefgh", "ab"], True),
+        (["ab", "abcdefgh"], True),
+        (["abcd", "aefg"], False),
+        (["abcd", "abfg"], True),
+    ],
+)
+def test_who_begins_with_nothing_or_shrinks_or_grows_is_kept_as_it_is_read(
+    replies: list[str], is_kept_as_read: bool
+) -> None:
+    assert changed(Inventories(), *replies) == is_kept_as_read
+
+
+def test_whose_inventory_was_new_each_time_is_looked_at_again_after_a_while() -> None:
+    inventories = Inventories()
+    changed(inventories, "abcd", "efgh")
+    after = []
+
+    for number in range(VOLATILE_FOR + 2):
+        inventories.judge(RECORD, of_nodes(f'"later {number}"', *"abc", str(number)), NOW)
+        after.append(not inventories.known()[0].unread_bytes)
+
+    assert after == [False] * VOLATILE_FOR + [True] * 2
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {},
+        {"labels": {f"feature.node.kubernetes.io/{number}": "true" for number in range(40)}},
+        {"taints": [Taint()] * 100},
+        {"warnings": [Warning(code="c", message="m" * 1000)] * 20},
+    ],
+    ids=["plain", "labels", "taints", "warnings"],
+)
+def test_what_is_kept_is_counted_as_what_it_takes(members: dict[str, Any]) -> None:
+    nodes = [node(*devices(8), name=f"n{place}", **members) for place in range(300)]
+    body = msgspec.json.encode(Inventory(provider_id="a", nodes=nodes))
+    del nodes
+    gc.collect()
+    tracemalloc.start()
+    inventories = Inventories()
+    inventories.judge(RECORD, Reply("ok", body=body), NOW)
+    gc.collect()
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert taken / 1.5 < inventories.known()[0].size < taken * 3
+
+
+def test_age_is_that_of_what_is_kept_though_its_tag_is_gone() -> None:
+    inventories = Inventories()
+    for etag, minute in (('"1"', 1), (None, 2)):
+        reply = whole("n", etag)._replace(observed_at=f"2026-01-01T00:0{minute}:00Z")
+        inventories.judge(RECORD, reply, NOW)
+
+    assert [known.observed_at for known in inventories.known()] == [NOW + timedelta(minutes=2)]

@@ -37,7 +37,7 @@ def again(body: bytes, familiar: Familiar) -> tuple[Read, Familiar]:
 
 def for_the_first_time(body: bytes) -> Read:
     try:
-        return _essence(Reread(read_surveyed(body, "lab"), {}, 0))
+        return _essence(Reread(read_surveyed(body, "lab"), {}, 0, 0))
     except UnreadableInventoryError as error:
         return error.outcome, error.message
 
@@ -148,6 +148,27 @@ def test_what_is_too_much_is_refused_as_for_the_first_time(nodes: list[Any]) -> 
     body = reply(*nodes)
 
     assert again(body, familiar_of(reply(a_node("1"))))[0] == for_the_first_time(body)
+
+
+BAD = a_node("bad", ready=None)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        reply(BAD, warnings=[{"code": "long", "message": "m" * 70_000}]),
+        reply(BAD, x="y" * 70_000, warnings=[1]),
+        reply(a_node("first"))[:-1] + b', "nodes": ' + json.dumps([BAD]).encode() + b"}",
+        reply(BAD)[:-1] + b', "nodes": ' + json.dumps([a_node("last")]).encode() + b"}",
+        reply(BAD, a_node("caf\u00e9")).replace(b"\\u00e9", "\u00e9".encode()),
+        reply(BAD, a_node("caf\u00e9")).replace(b"\\u00e9", b"\xe9"),
+    ],
+    ids=["long warnings", "much beside", "nodes twice, bad last", "nodes twice, bad first", "no ASCII", "no UTF-8"],
+)
+def test_document_with_bad_nodes_is_read_as_for_the_first_time(body: bytes) -> None:
+    familiar = familiar_of(reply(a_node("first"), a_node("last")))
+
+    assert again(body, familiar)[0] == for_the_first_time(body)
 
 
 @pytest.mark.parametrize("element", [b"1", b"{}", b'""', b"[]", b"null", b'{"name":"n"}'])

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from fedcompute.inventory import Inventory, Name, Node, Warning  # noqa: A004 (the contract's word)
-from fedcompute.pieces import NODE, Mending
+from fedcompute.pieces import MOST_WARNINGS_BYTES, NODE, Mending
 from fedcompute.reading import Sound, checked, read_surveyed
 from fedcompute.soundness import MOST_NODES
 from fedcompute.survey import Surveyed, SurveyedNode, share_texts
@@ -21,11 +21,14 @@ MOST_UNCOUNTED_BYTES = 256 << 10
 
 
 class Reread(NamedTuple):
-    """An inventory as it is read, what of it will be familiar next time, and how many of its nodes already were."""
+    """An inventory as it is read, what of it will be familiar next time, how many of its nodes already were, and how large the
+    others are.
+    """
 
     surveyed: Surveyed
     familiar: Familiar
     recognized: int
+    new_bytes: int
 
 
 class _Unopened(Inventory, frozen=True, kw_only=True):
@@ -63,11 +66,11 @@ def read_again(body: bytes, provider_id: str, familiar: Familiar) -> Reread:
             raise msgspec.ValidationError("too many")
         marks = [hash(bytes(text)) for text in unopened.nodes]
         new, mended, warnings = _new_nodes(unopened.nodes, marks, familiar)
-        if mended and not body.isascii():
-            raise msgspec.ValidationError("pieces of what may be no UTF-8")
+        if mended:
+            _check_as_pieces(body, unopened.nodes)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         surveyed = read_surveyed(body, provider_id)
-        return Reread(surveyed, {}, 0)
+        return Reread(surveyed, {}, 0, len(body))
     inventory = checked(_opened(unopened, list(new.values()), warnings), body, provider_id)
     sound = Sound()
     next_time: dict[int, SurveyedNode] = {}
@@ -84,7 +87,8 @@ def read_again(body: bytes, provider_id: str, familiar: Familiar) -> Reread:
                 next_time[mark] = one
                 fresh.append(one)
     share_texts(fresh)
-    return Reread(sound.of(inventory), next_time, len(next_time) - len(fresh))
+    new_bytes = sum(len(memoryview(unopened.nodes[place])) for place in new)
+    return Reread(sound.of(inventory), next_time, len(next_time) - len(fresh), new_bytes)
 
 
 def _new_nodes(
@@ -105,6 +109,14 @@ def _new_nodes(
             if node is not None:
                 new[place] = node
     return new, mended, mending.warnings
+
+
+def _check_as_pieces(body: bytes, nodes: list[Raw]) -> None:
+    """Raises where a document of which nodes are read in pieces may be read in another way than it was here."""
+    if not body.isascii():
+        body.decode()
+    if len(body) - sum(len(memoryview(text)) for text in nodes) > MOST_WARNINGS_BYTES or body.count(b'"nodes"') > 1:
+        raise msgspec.ValidationError("its other members are to be read in pieces as well")
 
 
 def _opened(unopened: _Unopened, nodes: list[Node], warnings: list[Warning]) -> Inventory:
