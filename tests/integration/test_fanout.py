@@ -688,30 +688,33 @@ def test_few_replies_wait_to_be_read_however_many_come_at_once(
     assert peak < lane.MOST_WAITING_BYTES + 3 * lane.MOST_SOCKETS * len(body) < len(calls) * len(body) / 3
 
 
-def test_reply_in_its_socket_is_not_too_late_for_all_that_waits_before_it(
-    fleet: ProviderFleet, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("looked_ago_s", "timer_in_s", "deadline_in_s", "is_waited_for", "is_urgent"),
+    [
+        (0.3, 0.5, 8.0, False, True),  # the next look may come as late as the last: after the time is over
+        (0.1, 0.5, 8.0, False, False),
+        (0.0, 0.1, 8.0, False, True),
+        (0.0, None, 0.1, False, True),
+        (0.0, None, 8.0, False, False),
+        (0.0, 8.0, 8.0, True, True),
+    ],
+)
+def test_sockets_are_looked_at_in_time_however_much_waits_to_be_read(
+    monkeypatch: pytest.MonkeyPatch,
+    looked_ago_s: float,
+    timer_in_s: float | None,
+    deadline_in_s: float,
+    is_waited_for: bool,
+    is_urgent: bool,
 ) -> None:
-    monkeypatch.setattr(lane, "MOST_WAITING_BYTES", 1000)
-    monkeypatch.setattr(lane, "NEAR_S", 0.0)
-    large, (small,) = calls_to(fleet, *(f"l{number}" for number in range(12))), calls_to(fleet, "small", timeout_ms=600)
-    for call in large:
-        fleet.labs[call.provider_id].inventory["nodes"] = [a_node(f"n{place}") for place in range(40)]
-    one = lane.Lane(AddressPolicy(Reach.ANY), 32 << 20, 20)
-    one.run([*large, small], in_ms(AMPLE_S * 1000), lambda *_: None)  # connects
-    hold(fleet, "small")
-    got: dict[str, str] = {}
+    now = 1000.0
+    monkeypatch.setattr(lane.time, "monotonic", lambda: now)
+    monkeypatch.setattr(lane, "_WORKING", SimpleNamespace(is_waited_for=is_waited_for))
+    one = lane.Lane(AddressPolicy(Reach.ANY), 32 << 20, 4)
+    one._looked_at = now - looked_ago_s
+    one._timer_at = None if timer_in_s is None else now + timer_in_s
 
-    def read(call: Call, reply: Reply) -> None:
-        """Slowly; and what the small one sends is there long before its time is over."""
-        got[call.provider_id] = reply.outcome
-        if len(got) == 1:
-            fleet.release()
-        threading.Event().wait(0.1)
-
-    one.run([*large, small], in_ms(AMPLE_S * 1000), read)
-
-    assert got == dict.fromkeys(got, "ok")
-    assert len(got) == 13
+    assert one._is_urgent(now + deadline_in_s) == is_urgent
 
 
 def test_no_socket_is_left_for_last_each_time(fleet: ProviderFleet, monkeypatch: pytest.MonkeyPatch) -> None:
