@@ -79,6 +79,7 @@ class Lane:
         self._selector = selectors.DefaultSelector()
         self._resting = Resting()
         self._timer_at: float | None = None
+        self._is_prompted = False  # by libcurl, to act at once: calls that were added begin
         self._has_turn = False
         self._turn_ends = 0.0
         self._looked_at = 0.0  # the sockets, last
@@ -108,14 +109,14 @@ class Lane:
         self._looked_at, self._longest_gap_s = time.monotonic(), 0.0
         try:
             while (turns or active or ended) and time.monotonic() < deadline:
-                while turns and len(active) < self.connections:
-                    self._begin(turns.next(), deadline, active, disturbed)
                 # Sockets first: a reply that is decoded now must not cost another its timeout.
                 is_urgent = self._is_urgent(deadline)
                 is_looked = is_urgent or ended.bytes <= MOST_WAITING_BYTES
-                is_busy = is_looked and self._advance(
-                    0 if ended else self._patience(deadline), deadline, most=None if is_urgent else MOST_SOCKETS
-                )
+                wait_s = self._patience(deadline) if active and not ended else 0
+                is_busy = is_looked and self._advance(wait_s, deadline, None if is_urgent else MOST_SOCKETS)
+                while turns and len(active) < self.connections:
+                    self._begin(turns.next(), deadline, active, disturbed)
+                is_busy |= self._act_if_prompted()
                 if is_busy:
                     ended.extend(self._end(active, turns))
                 rounds += 1
@@ -187,6 +188,14 @@ class Lane:
         until = deadline if self._timer_at is None else min(deadline, self._timer_at)
         return min(LONGEST_WAIT_S, max(0.0, until - time.monotonic()))
 
+    def _act_if_prompted(self) -> bool:
+        """Let libcurl do what it wants to do at once, whatever else waits. What is late by now was looked at before."""
+        if not self._is_prompted:
+            return False
+        self._timer_at, self._is_prompted = None, False
+        self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
+        return True
+
     def _is_urgent(self, deadline: float) -> bool:
         """Whether every socket is to be looked at now, however much waits to be read.
 
@@ -226,7 +235,7 @@ class Lane:
             self._multi.socket_action(key.fd, flags)
         self._looked_at = time.monotonic()
         if self._timer_at is not None and self._looked_at >= self._timer_at:
-            self._timer_at = None
+            self._timer_at, self._is_prompted = None, False
             self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
             return True
         return bool(events)
@@ -258,3 +267,4 @@ class Lane:
 
     def _on_timer(self, timeout_ms: int) -> None:
         self._timer_at = None if timeout_ms < 0 else time.monotonic() + timeout_ms / 1000
+        self._is_prompted = timeout_ms == 0
