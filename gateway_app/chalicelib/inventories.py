@@ -20,7 +20,7 @@ from fedcompute.survey import Surveyed
 
 MOST_KEPT_BYTES = 192 << 20
 NODE_BYTES, DEVICE_BYTES, LABEL_BYTES = 1500, 260, 170  # of what is kept as it is read, about, as measured
-VOLATILE_FOR = 8  # replies, after which it is tried again whether a part of an inventory stays
+VOLATILE_FOR = 30  # replies, after which it is tried again whether a part of an inventory stays
 MOST_COMPARED = 2  # requests, for each provider
 MOST_SKEW = timedelta(seconds=60)
 

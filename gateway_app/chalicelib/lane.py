@@ -35,6 +35,11 @@ NEAR_S = (
     0.2  # before something times out, or twice as long as sockets were left alone so far: then time does not allow it
 )
 
+_FLAGS = {
+    selectors.EVENT_READ: pycurl.CSELECT_IN,
+    selectors.EVENT_WRITE: pycurl.CSELECT_OUT,
+    selectors.EVENT_READ | selectors.EVENT_WRITE: pycurl.CSELECT_IN | pycurl.CSELECT_OUT,
+}
 _MASKS = {
     pycurl.POLL_IN: selectors.EVENT_READ,
     pycurl.POLL_OUT: selectors.EVENT_WRITE,
@@ -84,7 +89,7 @@ class Lane:
         self._turn_ends = 0.0
         self._looked_at = 0.0  # the sockets, last
         self._longest_gap_s = 0.0  # between two looks, in this run
-        self._sockets_served = 0
+        self._ready: deque[tuple[int, int]] = deque()  # sockets on which something has happened, and what
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, connections)
         self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, connections)
@@ -107,6 +112,7 @@ class Lane:
         active: dict[pycurl.Curl, tuple[Call, Transfer]] = {}
         ended = _Ended()
         self._looked_at, self._longest_gap_s = time.monotonic(), 0.0
+        self._ready.clear()
         try:
             while (turns or active or ended) and time.monotonic() < deadline:
                 # Sockets first: a reply that is decoded now must not cost another its timeout.
@@ -219,26 +225,25 @@ class Lane:
 
     def _advance(self, wait_s: float, deadline: float, most: int | None) -> bool:
         """Let libcurl act on what has happened within `wait_s`, on at most so many sockets; whether anything had."""
-        events = self._selector.select(0)
-        if not events and wait_s > 0:
-            self._end_turn()
-            events = self._selector.select(wait_s)
-            self._take_turn(deadline)
-        if most is not None and len(events) > most:  # those left over are as ready the next time, in the same order
-            first = self._sockets_served % len(events)
-            events = [*events[first:], *events[:first]][:most]
-        self._sockets_served += len(events)
-        for key, mask in events:
-            flags = (pycurl.CSELECT_IN if mask & selectors.EVENT_READ else 0) | (
-                pycurl.CSELECT_OUT if mask & selectors.EVENT_WRITE else 0
-            )
-            self._multi.socket_action(key.fd, flags)
-        self._looked_at = time.monotonic()
-        if self._timer_at is not None and self._looked_at >= self._timer_at:
+        if most is None or not self._ready:
+            self._ready.clear()
+            events = self._selector.select(0)
+            if not events and wait_s > 0:
+                self._end_turn()
+                events = self._selector.select(wait_s)
+                self._take_turn(deadline)
+            self._ready.extend((key.fd, _FLAGS[mask]) for key, mask in events)
+        count = len(self._ready) if most is None else min(most, len(self._ready))
+        for _ in range(count):  # one that was closed meanwhile libcurl does not know, and one that is new it only tries
+            self._multi.socket_action(*self._ready.popleft())
+        now = time.monotonic()
+        if not self._ready:
+            self._looked_at = now
+        if self._timer_at is not None and now >= self._timer_at:
             self._timer_at, self._is_prompted = None, False
             self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
             return True
-        return bool(events)
+        return count > 0
 
     def _end(self, active: dict[pycurl.Curl, tuple[Call, Transfer]], turns: Turns) -> list[tuple[Call, Reply]]:
         """The calls that have ended by now, and what came of them."""

@@ -728,7 +728,7 @@ def test_no_socket_is_left_for_last_each_time(fleet: ProviderFleet, monkeypatch:
         one._selector.register(here, selectors.EVENT_READ)
 
     for _ in range(40):
-        one._advance(0, in_ms(1000), most=lane.MOST_SOCKETS)
+        assert one._advance(0, in_ms(1000), most=lane.MOST_SOCKETS)
 
     assert len(served) == 8
     assert max(served.values()) - min(served.values()) <= 2
