@@ -38,7 +38,16 @@ GROUPS = (
         _unit("matching", "copies", "feasibility", "rejections", "ranking", "survey"),
     ),
     Group("ranking", _shared("ranking", "choice", "rounding"), _unit("ranking")),
-    Group("reading", _shared("reading", "pieces", "soundness"), (*_unit("reading", "hostile_replies"), _LIMITS)),
+    Group(
+        "reading",
+        _shared("reading", "rereading", "pieces", "soundness"),
+        (*_unit("reading", "rereading", "hostile_replies"), _LIMITS),
+    ),
+    Group(
+        "knowledge",
+        _gateway("inventories", "comparison", "compared"),
+        (*_unit("inventories", "comparison"), *_integration("search")),
+    ),
     Group("addresses", _gateway("addresses"), _unit("addresses")),
     Group("circuit", _gateway("circuit", "turns", "body"), (*_unit("circuit", "turns", "body"), _LIMITS)),
     Group(

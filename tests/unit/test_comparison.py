@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 from chalicelib import comparison as comparisons
 from chalicelib.calls import Reply
+from chalicelib.compared import Compared
 from chalicelib.comparison import Comparison
 from chalicelib.inventories import Answered, Known, ProviderEntry
 from fedcompute.demand import MOST_KNOWN_DEMANDS, Demand
 from fedcompute.inventory import Inventory, Node
+from fedcompute.rejections import Bar, Rejections
 from fedcompute.request import SearchRequest
 from fedcompute.survey import SurveyedNode
 
@@ -63,7 +65,7 @@ def test_same_request_of_the_same_inventory_is_not_compared_again(monkeypatch: p
     first = found(wanted, knowns)
 
     with monkeypatch.context() as patch:
-        patch.setattr(comparisons, "judge", None)
+        patch.setattr(comparisons, "_outcome", None)
         again = found(wanted, knowns)
 
     assert again == first
@@ -126,3 +128,29 @@ def test_node_and_what_it_came_to_are_freed_without_the_collector() -> None:
 
 def surveyed_nodes() -> int:
     return sum(isinstance(one, SurveyedNode) for one in gc.get_objects())
+
+
+NEARER, BAR, FARTHER = (1, 0.5, "a", "n"), (2, 0.0, "a", "n"), (2, 0.0, "b", "n")
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "is_enough"),
+    [
+        ((None, None), (None, None), True),
+        ((None, None), (0.5, BAR), True),
+        ((0.5, None), (None, None), False),
+        ((0.5, None), (0.4, None), False),
+        ((0.5, None), (0.5, None), True),
+        ((0.5, None), (0.6, BAR), True),
+        ((None, BAR), (None, None), False),
+        ((None, BAR), (0.9, FARTHER), False),
+        ((None, BAR), (None, BAR), True),
+        ((None, BAR), (None, NEARER), True),
+        ((0.5, BAR), (0.5, FARTHER), False),
+        ((0.5, BAR), (0.4, BAR), False),
+    ],
+)
+def test_what_is_remembered_is_enough_where_no_more_than_then_can_be_shown(
+    then: tuple[float | None, Bar | None], now: tuple[float | None, Bar | None], is_enough: bool
+) -> None:
+    assert Compared([], 0, Rejections(), None, *then).is_enough(*now) == is_enough

@@ -230,3 +230,14 @@ def test_age_is_that_of_what_is_kept_though_its_tag_is_gone() -> None:
         inventories.judge(RECORD, reply, NOW)
 
     assert [known.observed_at for known in inventories.known()] == [NOW + timedelta(minutes=2)]
+
+
+def test_what_is_known_is_told_whether_it_is_kept_as_it_is_read_or_as_it_came() -> None:
+    inventories = Inventories()
+    told = []
+    for number, names in enumerate(["ab", "cd"]):
+        inventories.judge(RECORD, of_nodes(f'"{number}"', *names), NOW)
+        (known,) = inventories.known()
+        told.append((bool(known.unread_bytes), [one.name for one in known.inventory.nodes]))
+
+    assert told == [(False, ["a", "b"]), (True, ["c", "d"])]
