@@ -154,3 +154,9 @@ def test_what_is_remembered_is_enough_where_no_more_than_then_can_be_shown(
     then: tuple[float | None, Bar | None], now: tuple[float | None, Bar | None], is_enough: bool
 ) -> None:
     assert Compared([], 0, Rejections(), None, *then).is_enough(*now) == is_enough
+
+
+def test_it_is_busy_where_one_node_would_fit_if_nothing_ran_on_it_and_another_never_would() -> None:
+    knowns = known_of({"a": [node(cpu=(1, 8)), node(cpu=(1, 1), name="small")]})
+
+    assert [found(request(cpu=cpu), knowns)["is_busy"] for cpu in (4, 9)] == [True, False]
