@@ -84,8 +84,6 @@ EQUIVALENT = frozenset(
         ("chalicelib.lane", "time.monotonic() < deadline"),
         ("chalicelib.lane", "max(time.monotonic() - began, 1e-06)"),
         ("chalicelib.lane", "left out: self._selector.close()"),
-        # libcurl looks at the socket itself: to be told of too much costs it a call.
-        ("chalicelib.lane", "mask & selectors.EVENT_READ"),
         # Whoever begins a call has said what is asked.
         ("chalicelib.transfer", "self._asked is not None"),
         # A connection whose number is of nothing is told again next time, and skipped again.

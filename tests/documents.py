@@ -4,27 +4,10 @@ import copy
 import json
 from typing import Any
 
+from fakes.inventories import a_device
 from hypothesis import strategies as st
 
-DEVICE: dict[str, Any] = {
-    "id": "GPU-1",
-    "resource": "nvidia.com/gpu",
-    "vendor": "NVIDIA",
-    "model": "NVIDIA A100-SXM4-40GB",
-    "index": 0,
-    "numa": 0,
-    "mode": "hami-core",
-    "card": None,
-    "pool": False,
-    "healthy": True,
-    "memory_total_mib": 40960,
-    "memory_available_mib": 30960,
-    "largest_free_mib": None,
-    "compute_total_percent": 100,
-    "compute_available_percent": 70,
-    "slots_total": 10,
-    "slots_available": 9,
-}
+DEVICE: dict[str, Any] = a_device(memory_available_mib=30960, compute_available_percent=70, slots_available=9)
 NODE: dict[str, Any] = {
     "name": "gpu-01",
     "ready": True,

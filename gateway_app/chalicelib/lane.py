@@ -155,9 +155,7 @@ class Lane:
         took_s = max(time.monotonic() - began, 1e-6)
         if read_bytes >= TELLING_BYTES:
             transfer.pace = read_bytes / took_s
-        elif (
-            size >= TELLING_BYTES
-        ):  # most of it was known: the first reading was slow, perhaps, but this is what to expect
+        elif size >= TELLING_BYTES:  # most of it was known: that is what to expect, however slow the first reading was
             transfer.pace = max(transfer.pace, min(FIRST_PACE, size / took_s))
 
     def close(self) -> None:
