@@ -83,7 +83,7 @@ EQUIVALENT = frozenset(
         # The same instant, a clock that stands still, and what the collector closes as well.
         ("chalicelib.lane", "time.monotonic() < deadline"),
         ("chalicelib.lane", "max(time.monotonic() - began, 1e-06)"),
-        ("chalicelib.lane", "left out: self._selector.close()"),
+        ("chalicelib.lane", "left out: self._sockets.close()"),
         # Whoever begins a call has said what is asked.
         ("chalicelib.transfer", "self._asked is not None"),
         # A connection whose number is of nothing is told again next time, and skipped again.

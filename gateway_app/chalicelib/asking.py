@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from chalicelib.calls import Call, Reply
-from chalicelib.circuit import Circuits, Skipped, Turn
+from chalicelib.circuit import Circuits, Skipped
 from chalicelib.fanout import Fanout
 from chalicelib.inventories import Answered, Inventories, Known
 from chalicelib.signing import Signing
@@ -56,7 +56,7 @@ class Asking:
             self.circuits.end(record, turns[record.id], answered.entry.outcome)
             if consider is not None and answered.surveyed is not None:
                 consider(answered)
-                answered = answered._replace(surveyed=None, known=None)
+                answered.let_go()
             answers[call.provider_id] = answered
             return answered.read_bytes
 
@@ -67,17 +67,13 @@ class Asking:
             if turn.skipped is not None:
                 answers[record.id] = self.inventories.judge(record, _not_asked(turn.skipped), datetime.now(UTC))
             else:
-                call, known = self.inventories.call_for(record, is_fresh=is_fresh)
-                calls.append(self._prepared(call, record, turn))
+                owner = record.owner or host_and_port(record.base_url)[0]
+                call, known = self.inventories.call_for(record, owner, is_failing=turn.is_failing, is_fresh=is_fresh)
+                calls.append(call if self._signing is None else self._signing.signed(call, record))
                 if known is not None:
                     asked[record.id] = known
         self._fanout.ask(calls, deadline, deliver)
         return [answers[record.id] for record in records]
-
-    def _prepared(self, call: Call, record: ProviderRecord, turn: Turn) -> Call:
-        owner = record.owner or host_and_port(record.base_url)[0]
-        call = call._replace(owner=owner, is_failing=turn.is_failing)
-        return call if self._signing is None else self._signing.signed(call, record)
 
 
 def _not_asked(skipped: Skipped) -> Reply:

@@ -35,15 +35,23 @@ class Asked(NamedTuple):
     now: datetime
 
 
+class _Told(NamedTuple):
+    """What is the same of a fit in every answer: half of the work that a candidate makes."""
+
+    score_parts: dict[str, float]
+    copies: int
+
+
 def candidate(fit: Fit, answered: Answered, asked: Asked, base_url: str | None) -> Candidate:
     """All that the answer says of a node that fits, but its rank. `base_url`: None where the caller may not know it."""
+    told = _told(fit, asked.demand)
     node, record, source, observed_at = fit.node, answered.record, answered.source, answered.observed_at
     age_ms = None if observed_at is None else max(0, round((asked.now - observed_at).total_seconds() * 1000))
     described = {
         "rank": 0,
         "score": fit.score,
-        "score_parts": score_parts(fit, asked.demand),
-        "copies": copies(fit, asked.demand),
+        "score_parts": told.score_parts,
+        "copies": told.copies,
         "node": {
             "name": node.name,
             "labels": node.labels,
@@ -65,3 +73,10 @@ def candidate(fit: Fit, answered: Answered, asked: Asked, base_url: str | None) 
         "hint": hint(asked.request, node, fit.devices, source=source, name=record.name, base_url=base_url),
     }
     return Candidate(fit.score, record.id, node.name, described)
+
+
+def _told(fit: Fit, demand: Demand) -> _Told:
+    told = fit.told
+    if not isinstance(told, _Told):
+        told = fit.told = _Told(score_parts(fit, demand), copies(fit, demand))
+    return told

@@ -5,6 +5,9 @@ from typing import NamedTuple
 from fedcompute.ranking import Fit
 from fedcompute.rejections import Bar, Rejections
 
+# What decides what a provider's nodes come to and how many of them are told: a demand's token, and the limit.
+type Question = tuple[object, int]
+
 
 class Compared(NamedTuple):
     """Of the nodes that fit, those that could still be among the best; how many fit; and a tally of the others.

@@ -18,9 +18,6 @@ from fedcompute.rejections import Bar, Rejections
 from fedcompute.request import SearchRequest
 from fedcompute.survey import Surveyed, SurveyedNode
 
-# What of a request decides what a node comes to, and how many of them are shown.
-DECISIVE = {"gpu", "cpu", "memory", "tolerations", "strategy", "limit"}
-
 # By score, then provider id, then node name; sorts before another: ranks before it.
 Order = tuple[float, str, str]
 
@@ -72,12 +69,15 @@ def _outcome(surveyed: SurveyedNode, demand: Demand) -> _Outcome:
 
 
 class Comparison:
-    """Grows while others are still being asked; holds on to no node that the answer won't show. Safe under threads."""
+    """Grows while others are still being asked; holds on to no node that the answer won't show. Safe under threads.
+
+    What was added is held on to as well: who adds it lets its inventory go.
+    """
 
     def __init__(self, request: SearchRequest, demand: Demand) -> None:
         self._demand = demand
         self._limit = request.limit
-        self._asked = request.model_dump_json(include=DECISIVE)
+        self._question = demand.token, request.limit
         self._best: list[tuple[Order, Answered, Fit]] = []
         self._lock = Lock()
         self.total = 0  # nodes that fit
@@ -97,8 +97,7 @@ class Comparison:
             self._demand.gpu.make_room()
         one = self._remembered(answered)
         answered.entry.candidates = one.total
-        shown = answered._replace(surveyed=None, known=None)
-        ranked = [((-fit.score, answered.record.id, fit.node.name), shown, fit) for fit in one.fits]
+        ranked = [((-fit.score, answered.record.id, fit.node.name), answered, fit) for fit in one.fits]
         with self._lock:
             self.total += one.total
             self.rejections.merge(one.rejections)
@@ -111,13 +110,13 @@ class Comparison:
         """From the last time where the request and the inventory are the same; else compared now."""
         assert answered.surveyed is not None
         known, score_bar, rejections_bar = answered.known, self._score_bar(), self.rejections.bar
-        one = None if known is None else known.compared(self._asked)
+        one = None if known is None else known.compared(self._question)
         if one is None or not one.is_enough(score_bar, rejections_bar):
             one = self._compared(answered.surveyed, answered.record.id, score_bar, rejections_bar)
         if one.is_busy is None and not (one.total or self.total or self.is_busy):
             one = one._replace(is_busy=any(would_fit_when_idle(node, self._demand) for node in answered.surveyed.nodes))
         if known is not None:
-            known.remember(self._asked, one)
+            known.remember(self._question, one)
         return one
 
     def _compared(

@@ -4,8 +4,7 @@ A histogram's observations stand under the bucket that they fall in, so that eac
 """
 
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from chalicelib.calls import OUTCOMES
@@ -23,11 +22,18 @@ CALLS, CALL_TIME = "calls", "call_time"
 REJECTED, FAILED_FLUSHES = "rejected", "failed_flushes"
 
 
-def observe(counts: Counter[str], name: str, durations_ms: Sequence[int]) -> None:
-    """Count durations; there may be thousands."""
-    for place, count in Counter([bisect_left(_BOUNDS_MS, one) for one in durations_ms]).items():
-        counts[f"{name}:{_PLACES[place]}"] += count
-    counts[f"{name}:sum"] += sum(durations_ms)
+def tally(values: Iterable[str]) -> dict[str, int]:
+    """How often each stands there. A Counter does the same; of the few that a small search has, it took three times as long."""
+    counts: dict[str, int] = {}
+    for value in values:
+        counts[value] = counts.get(value, 0) + 1
+    return counts
+
+
+def observed(name: str, durations_ms: Sequence[int]) -> dict[str, int]:
+    """The counts of durations; there may be thousands."""
+    places = tally([_PLACES[bisect_left(_BOUNDS_MS, one)] for one in durations_ms])
+    return {**{f"{name}:{place}": count for place, count in places.items()}, f"{name}:sum": sum(durations_ms)}
 
 
 def families(counts: Mapping[str, int]) -> Iterator[Family]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct, structs
 
 from chalicelib.calls import ANSWERED, NOT_MODIFIED, OK, Call, Reply
-from chalicelib.compared import Compared
+from chalicelib.compared import Compared, Question
 from fedcompute.inventory import Inventory, Warning  # noqa: A004 (the contract's word)
 from fedcompute.provider import ProviderRecord
 from fedcompute.reading import UnreadableInventoryError, read_surveyed
@@ -40,7 +40,7 @@ class ProviderEntry(Struct, kw_only=True):
     warnings: list[Warning] = []
 
 
-class Answered(NamedTuple):
+class Answered(Struct):
     """One provider's part of an answer. `surveyed` is None unless the outcome is `ok` or `not_modified`."""
 
     record: ProviderRecord
@@ -56,6 +56,10 @@ class Answered(NamedTuple):
     def inventory(self) -> Inventory | None:
         """What the provider has now; None where that is not known."""
         return None if self.surveyed is None else self.surveyed.inventory
+
+    def let_go(self) -> None:
+        """Hold on to the inventory no longer: the answer needs only what was taken from it."""
+        self.surveyed = self.known = None
 
 
 class Known:
@@ -89,7 +93,7 @@ class Known:
         self._fingerprint: int | None = None  # of the body, where that is no longer held and may come again
         self._read: Reread | None = None
         self._volatile_for = 0  # more replies
-        self._compared: dict[str, Compared] = {}
+        self._compared: dict[Question, Compared] = {}
 
     @property
     def inventory(self) -> Inventory:
@@ -133,14 +137,16 @@ class Known:
             new._hold(read, len(body), None if self._has_other_tag(reply) else hash(body))
         return new, _Taken(read.surveyed, new, read.new_bytes)
 
-    def compared(self, asked: str) -> Compared | None:
+    def compared(self, question: Question) -> Compared | None:
         """What it came to when the same was asked before: who waits for a node asks again and again."""
-        return self._compared.get(asked)
+        return self._compared.get(question)
 
-    def remember(self, asked: str, compared: Compared) -> None:
-        """Keep what it comes to, for the few requests that were asked last."""
-        others = [(text, one) for text, one in self._compared.items() if text != asked]
-        self._compared = dict([*others[-(MOST_COMPARED - 1) :], (asked, compared)])
+    def remember(self, question: Question, compared: Compared) -> None:
+        """Keep what it comes to, for the few questions that were asked last."""
+        if self._compared.get(question) is compared and next(reversed(self._compared)) == question:
+            return
+        others = [(other, one) for other, one in self._compared.items() if other != question]
+        self._compared = dict([*others[-(MOST_COMPARED - 1) :], (question, compared)])
 
     def _has_other_tag(self, reply: Reply) -> bool:
         return reply.etag is not None and reply.etag != self.etag
@@ -174,13 +180,16 @@ class Inventories:
         self._size = 0
         self._lock = threading.Lock()
 
-    def call_for(self, record: ProviderRecord, *, is_fresh: bool = False) -> tuple[Call, Known | None]:
+    def call_for(
+        self, record: ProviderRecord, owner: str = "", *, is_failing: bool = False, is_fresh: bool = False
+    ) -> tuple[Call, Known | None]:
         """How to ask a provider: for what has changed, or (`is_fresh`) for all that it has; and what it may confirm."""
         with self._lock:
             kept = None if is_fresh else self._kept.get(record.id)
-        if kept is None or kept.base_url != record.base_url:
-            return Call(record.id, record.base_url, record.timeout_ms), None
-        return Call(record.id, record.base_url, record.timeout_ms, kept.etag, kept_bytes=kept.unread_bytes), kept
+        if kept is not None and kept.base_url != record.base_url:
+            kept = None
+        etag, kept_bytes = (None, 0) if kept is None else (kept.etag, kept.unread_bytes)
+        return Call(record.id, record.base_url, record.timeout_ms, etag, None, owner, is_failing, kept_bytes), kept
 
     def known(self) -> list[Known]:
         """The inventories that are kept, for whoever wants an overview: how old they are is told with them."""
@@ -211,7 +220,7 @@ class Inventories:
             http_status=reply.http_status,
             retry_at=reply.retry_at,
         )
-        plain = reply._replace(body=b"")
+        plain = reply._replace(body=b"") if reply.body else reply
         if taken is None:
             return Answered(record, entry, plain, read_bytes=len(reply.body))
         inventory = taken.surveyed.inventory

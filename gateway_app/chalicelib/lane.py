@@ -1,6 +1,5 @@
 """One thread's share of a fan-out: many transfers over one libcurl multi, driven by what its sockets do."""
 
-import selectors
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -11,6 +10,7 @@ from chalicelib.addresses import AddressPolicy
 from chalicelib.calls import NOT_MODIFIED, Call, Reply
 from chalicelib.in_turn import InTurn
 from chalicelib.resting import Peer, Resting
+from chalicelib.sockets import Sockets
 from chalicelib.transfer import FIRST_PACE, Transfer
 from chalicelib.turns import Turns
 
@@ -34,17 +34,6 @@ MOST_SOCKETS = 32  # whose pieces are taken before what has come whole is looked
 NEAR_S = (
     0.2  # before something times out, or twice as long as sockets were left alone so far: then time does not allow it
 )
-
-_FLAGS = {
-    selectors.EVENT_READ: pycurl.CSELECT_IN,
-    selectors.EVENT_WRITE: pycurl.CSELECT_OUT,
-    selectors.EVENT_READ | selectors.EVENT_WRITE: pycurl.CSELECT_IN | pycurl.CSELECT_OUT,
-}
-_MASKS = {
-    pycurl.POLL_IN: selectors.EVENT_READ,
-    pycurl.POLL_OUT: selectors.EVENT_WRITE,
-    pycurl.POLL_INOUT: selectors.EVENT_READ | selectors.EVENT_WRITE,
-}
 
 
 # Of the searches at once in a process one works, the others wait for their providers: Python runs one thread at a time, and
@@ -81,7 +70,7 @@ class Lane:
         self._most_body_bytes = most_body_bytes
         self.connections = connections
         self._transfers: dict[str, Transfer] = {}
-        self._selector = selectors.DefaultSelector()
+        self._sockets = Sockets()
         self._resting = Resting()
         self._timer_at: float | None = None
         self._is_prompted = False  # by libcurl, to act at once: calls that were added begin
@@ -163,7 +152,7 @@ class Lane:
         self._multi.close()
         for transfer in self._transfers.values():
             transfer.close()
-        self._selector.close()
+        self._sockets.close()
 
     def _forget_others(self, calls: Sequence[Call]) -> None:
         """Handles of providers that are gone would otherwise stay for the life of the process."""
@@ -225,12 +214,12 @@ class Lane:
         """Let libcurl act on what has happened within `wait_s`, on at most so many sockets; whether anything had."""
         if most is None or not self._ready:
             self._ready.clear()
-            events = self._selector.select(0)
-            if not events and wait_s > 0:
+            happened = self._sockets.happened(0)
+            if not happened and wait_s > 0:
                 self._end_turn()
-                events = self._selector.select(wait_s)
+                happened = self._sockets.happened(wait_s)
                 self._take_turn(deadline)
-            self._ready.extend((key.fd, _FLAGS[mask]) for key, mask in events)
+            self._ready.extend(happened)
         count = len(self._ready) if most is None else min(most, len(self._ready))
         for _ in range(count):  # one that was closed meanwhile libcurl does not know, and one that is new it only tries
             self._multi.socket_action(*self._ready.popleft())
@@ -257,15 +246,11 @@ class Lane:
         return ended
 
     def _on_socket(self, event: int, fd: int, multi: object, data: object) -> None:  # noqa: ARG002 (libcurl's signature)
-        is_known = fd in self._selector.get_map()
         if event == pycurl.POLL_REMOVE:
-            if is_known:
-                self._selector.unregister(fd)
+            self._sockets.forget(fd)
             self._resting.add(fd)
-        elif is_known:
-            self._selector.modify(fd, _MASKS[event])
         else:
-            self._selector.register(fd, _MASKS[event])
+            self._sockets.watch(fd, event)
             self._resting.discard(fd)
 
     def _on_timer(self, timeout_ms: int) -> None:

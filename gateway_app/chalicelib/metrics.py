@@ -1,13 +1,12 @@
 """What is counted of a request, and the text of /metrics. Searches pay for it with additions in memory."""
 
 import time
-from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from chalicelib.asking import Asking
-from chalicelib.counters import CALL_TIME, CALLS, REJECTED, SEARCH_TIME, SEARCHES, families, observe
+from chalicelib.counters import CALL_TIME, CALLS, REJECTED, SEARCH_TIME, SEARCHES, families, observed, tally
 from chalicelib.gauges import Gauges
 from chalicelib.inventories import ProviderEntry, is_answered
 from chalicelib.registry import Registry
@@ -34,11 +33,12 @@ class Metrics:
         if self._totals is None:
             return {}
         answer = found.answer
-        counts = _asked(answer["providers"])
-        counts[f"{SEARCHES}:{answer['strategy']['name']}:{answer['feasibility']}"] += 1
-        observe(counts, SEARCH_TIME, [answer["took_ms"]])
-        for reason, nodes in answer["rejections"]["by_reason"].items():
-            counts[f"{REJECTED}:{reason}"] += nodes
+        counts = {
+            f"{SEARCHES}:{answer['strategy']['name']}:{answer['feasibility']}": 1,
+            **observed(SEARCH_TIME, [answer["took_ms"]]),
+            **{f"{REJECTED}:{reason}": nodes for reason, nodes in answer["rejections"]["by_reason"].items()},
+            **_asked(answer["providers"]),
+        }
         self._totals.add(counts)
         return embedded(answer, self._function, time.time()) if self._function else {}
 
@@ -78,8 +78,9 @@ def _directive(dimensions: list[list[str]], **units: str) -> dict[str, Any]:
     return {"Namespace": NAMESPACE, "Dimensions": dimensions, "Metrics": metrics}
 
 
-def _asked(entries: Sequence[ProviderEntry]) -> Counter[str]:
-    outcomes = Counter([entry.outcome for entry in entries])
-    counts = Counter({f"{CALLS}:{outcome}": count for outcome, count in outcomes.items()})
-    observe(counts, CALL_TIME, [entry.took_ms for entry in entries if entry.outcome not in _NOT_CALLED])
-    return counts
+def _asked(entries: Sequence[ProviderEntry]) -> dict[str, int]:
+    outcomes = tally([entry.outcome for entry in entries])
+    return {
+        **{f"{CALLS}:{outcome}": count for outcome, count in outcomes.items()},
+        **observed(CALL_TIME, [entry.took_ms for entry in entries if entry.outcome not in _NOT_CALLED]),
+    }

@@ -45,7 +45,7 @@ def order_of(
 ) -> bytes:
     """The order to ask these providers."""
     order = Order(
-        request=request.model_dump(mode="json"),
+        request=dict(request.as_told),
         records=[{name: getattr(record, name) for name in _SENT} for record in share],
         visible=[record.id for record in share if sees(record)],
         budget_ms=min(max(0, budget_ms), MOST_BUDGET_MS),

@@ -10,6 +10,8 @@ from contextlib import suppress
 
 Peer = tuple[str, int]  # an address and a port
 
+_NOT_RESTING = suppress(KeyError)
+
 
 class Resting:
     """By file descriptor. libcurl closes connections as it likes: a number may be of nothing by now, or of another file.
@@ -26,7 +28,7 @@ class Resting:
 
     def discard(self, fd: int) -> None:
         """A call uses it."""
-        with suppress(KeyError):
+        with _NOT_RESTING:
             self._poll.unregister(fd)
 
     def disturbed(self) -> frozenset[Peer]:

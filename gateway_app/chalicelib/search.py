@@ -2,12 +2,12 @@
 
 import heapq
 import uuid
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from chalicelib.choosing import choose_providers
 from chalicelib.collector import collector_off
+from chalicelib.counters import tally
 from chalicelib.division import Division
 from chalicelib.inventories import ProviderEntry, is_answered
 from chalicelib.part import Part, Sees
@@ -32,7 +32,7 @@ class Found(NamedTuple):
     @property
     def log_fields(self) -> dict[str, Any]:
         """What the request's log line says of it."""
-        outcomes = Counter(entry.outcome for entry in self.answer["providers"])
+        outcomes = tally([entry.outcome for entry in self.answer["providers"]])
         return {
             "search_id": self.answer["search_id"],
             "strategy": self.answer["strategy"]["name"],
@@ -71,7 +71,7 @@ def _answer(request: SearchRequest, parts: Sequence[Part], warnings: list[Warnin
     is_busy = any(part.is_busy for part in parts)
     return {
         "search_id": str(uuid.uuid4()),
-        "request": request.model_dump(mode="json"),
+        "request": request.as_told,
         "strategy": {"name": request.strategy.value, "weights": weights(request)},
         "feasibility": _feasibility(entries, total, is_busy=is_busy, is_complete=is_complete),
         "partial": not is_complete,

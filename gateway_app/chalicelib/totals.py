@@ -40,7 +40,8 @@ class Totals:
     def add(self, counts: Mapping[str, int]) -> None:
         """Counts, and brings what waits to the table when that is due."""
         with self._lock:
-            self._waiting.update(counts)
+            for name, count in counts.items():
+                self._waiting[name] = self._waiting.get(name, 0) + count
             is_due = self._monotonic() >= self._due
         if is_due:
             self.flush()

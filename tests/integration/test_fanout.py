@@ -2,7 +2,6 @@
 
 import json
 import random
-import selectors
 import socket
 import sys
 import threading
@@ -16,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import pycurl
 import pytest
 from fakes.bad_endpoints import swallowing_endpoint
 from fakes.bad_providers import FAULTS, BadProviders, Listener
@@ -725,7 +725,7 @@ def test_no_socket_is_left_for_last_each_time(fleet: ProviderFleet, monkeypatch:
     monkeypatch.setattr(one, "_multi", SimpleNamespace(socket_action=lambda fd, _: served.update([fd])))
     for here, there in ends:
         there.send(b"x")
-        one._selector.register(here, selectors.EVENT_READ)
+        one._sockets.watch(here.fileno(), pycurl.POLL_IN)
 
     for _ in range(40):
         assert one._advance(0, in_ms(1000), most=lane.MOST_SOCKETS)

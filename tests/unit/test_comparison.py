@@ -97,7 +97,7 @@ def test_of_each_provider_few_requests_are_remembered() -> None:
         found(request(cpu=amount), [known])
 
     assert len(known._compared) == 2
-    assert all(known.compared(text) is not None for text in known._compared)
+    assert all(known.compared(question) is not None for question in known._compared)
 
 
 def test_demand_is_let_go_of_though_what_nodes_came_to_is_kept() -> None:

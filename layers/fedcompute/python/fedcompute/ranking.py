@@ -1,14 +1,13 @@
 """How well a node that fits suits a request: scores in [0, 1], higher is better. docs/ranking.md has the formulas."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from fedcompute.choice import choose
 from fedcompute.demand import GPU_WEIGHT, Demand, GpuDemand
 from fedcompute.eligibility import free_memory
 from fedcompute.inventory import Device, Node
 from fedcompute.matching import Group
-from fedcompute.request import SearchRequest, Strategy
+from fedcompute.request import GpuRequest, SearchRequest, Strategy
 from fedcompute.rounding import rounded
 
 # One thing that was asked for on a node: its part (cpu, memory or gpu), how much there is, is free and is asked, its weight.
@@ -18,13 +17,17 @@ Dimension = tuple[str, int | None, int | None, int, float]
 _Amounts = list[tuple[int, int, int, float]]  # total, free, asked, weight
 
 
-class Fit(NamedTuple):
+class Fit:
     """A node that fits, with the devices chosen for it. `group` is None where no GPU is asked for."""
 
-    node: Node
-    group: Group | None
-    devices: Sequence[Device]
-    score: float
+    __slots__ = ("devices", "group", "node", "score", "told")
+
+    def __init__(self, node: Node, group: Group | None, devices: Sequence[Device], score: float) -> None:
+        self.node = node
+        self.group = group
+        self.devices = devices
+        self.score = score
+        self.told: object = None  # what an answer has said of it, for whoever makes the next
 
 
 def best_fit_of(node: Node, groups: Sequence[Group], demand: Demand) -> Fit:
@@ -99,7 +102,7 @@ def weights(request: SearchRequest) -> dict[str, float]:
         return {}
     found = {name: 1.0 for name, asked in (("cpu", request.cpu), ("memory", request.memory)) if asked}
     if request.gpu is not None:
-        names = _gpu_dimensions(GpuDemand(request.gpu))
+        names = _gpu_dimensions(request.gpu)
         found |= dict.fromkeys(names, GPU_WEIGHT / len(names))
     return found
 
@@ -116,8 +119,9 @@ def _group_order(fit: Fit) -> tuple[float, str, str, str]:
     return -fit.score, make.resource, make.model, make.vendor
 
 
-def _gpu_dimensions(gpu: GpuDemand) -> list[str]:
-    asked = (("gpu_count", gpu.count), ("gpu_memory", gpu.memory), ("gpu_compute", gpu.compute))
+def _gpu_dimensions(gpu: GpuRequest) -> list[str]:
+    memory, compute = gpu.minimum_memory_mib, gpu.minimum_compute_percent
+    asked = (("gpu_count", gpu.count), ("gpu_memory", memory), ("gpu_compute", compute))
     return [name for name, amount in asked if amount is not None]
 
 
