@@ -59,7 +59,8 @@ class Fanout:
         running = [self._pool.submit(self._run_lane, *one) for one in work[1:]]
         for one in work[:1]:
             self._run_lane(*one)
-        wait(running)
+        if running:
+            wait(running)
 
     def _run_lane(self, lanes: list[Lane], place: int, calls: list[Call], deadline: float, deliver: Deliver) -> None:
         """Delivers each call exactly once, also when the lane itself breaks."""

@@ -106,8 +106,8 @@ class Lane:
             while (turns or active or ended) and time.monotonic() < deadline:
                 # Sockets first: a reply that is decoded now must not cost another its timeout.
                 is_urgent = self._is_urgent(deadline)
-                is_looked = is_urgent or ended.bytes <= MOST_WAITING_BYTES
-                wait_s = self._patience(deadline) if active and not ended else 0
+                is_looked = bool(active) and (is_urgent or ended.bytes <= MOST_WAITING_BYTES)
+                wait_s = 0 if ended else self._patience(deadline)
                 is_busy = is_looked and self._advance(wait_s, deadline, None if is_urgent else MOST_SOCKETS)
                 while turns and len(active) < self.connections:
                     self._begin(turns.next(), deadline, active, disturbed)
@@ -238,11 +238,12 @@ class Lane:
         left = 1
         while left:
             left, succeeded, failed = self._multi.info_read()
-            for curl, errno in [*((curl, 0) for curl in succeeded), *((curl, errno) for curl, errno, _ in failed)]:
+            errors = {curl: errno for curl, errno, _ in failed}
+            for curl in (*succeeded, *errors):
                 call, transfer = active.pop(curl)
                 self._multi.remove_handle(curl)
                 turns.ended(call)
-                ended.append((call, transfer.end(errno)))
+                ended.append((call, transfer.end(errors.get(curl, 0))))
         return ended
 
     def _on_socket(self, event: int, fd: int, multi: object, data: object) -> None:  # noqa: ARG002 (libcurl's signature)

@@ -1,14 +1,11 @@
 """The sockets on which libcurl waits for something, and on which of them it has happened."""
 
 import select
-from contextlib import suppress
 
 import pycurl
 
 _IN, _OUT = select.POLLIN, select.POLLOUT  # the same numbers for epoll
 _MASKS = {pycurl.POLL_IN: _IN, pycurl.POLL_OUT: _OUT, pycurl.POLL_INOUT: _IN | _OUT}
-
-_FORGOTTEN = suppress(OSError, KeyError)
 
 
 class Sockets:
@@ -30,8 +27,10 @@ class Sockets:
 
     def forget(self, fd: int) -> None:
         """Wait for nothing more. One that nobody watches, or that was closed meanwhile, is forgotten already."""
-        with _FORGOTTEN:
+        try:  # noqa: SIM105 (a context manager costs more than the call)
             self._list.unregister(fd)
+        except (OSError, KeyError):
+            pass
 
     def happened(self, wait_s: float) -> list[tuple[int, int]]:
         """The sockets on which something has happened, within so many seconds, and what, as libcurl's CSELECT_ flags."""

@@ -195,5 +195,5 @@ class Transfer:
         get = self.curl.getinfo
         dns, connect, tls = get(pycurl.NAMELOOKUP_TIME), get(pycurl.CONNECT_TIME), get(pycurl.APPCONNECT_TIME)
         first_byte, total = get(pycurl.STARTTRANSFER_TIME), get(pycurl.TOTAL_TIME)
-        spans = (dns, max(0.0, connect - dns), max(0.0, tls - connect), first_byte, total)
-        return Timings(*(round(seconds * 1000) for seconds in spans))
+        spans = dns, max(0.0, connect - dns), max(0.0, tls - connect), first_byte, total
+        return Timings(*[round(seconds * 1000) for seconds in spans])

@@ -50,6 +50,7 @@ class Web:
         self.access = access
         self.done = done
         self.operations: list[Operation] = []
+        app.api.binary_types = []  # nothing here is; Chalice would hold each answer against a dozen types
         app.register_middleware(self._answer, "http")
 
     def _log(self) -> Log:
