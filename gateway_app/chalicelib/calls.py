@@ -58,6 +58,12 @@ class Timings(NamedTuple):
     first_byte: int
     total: int
 
+    @classmethod
+    def of(cls, dns: float, connected: float, secured: float, first_byte: float, total: float) -> "Timings":
+        """From libcurl's seconds, of which each counts from the start, and is 0 for what did not happen."""
+        spans = dns, max(0.0, connected - dns), max(0.0, secured - connected), first_byte, total
+        return cls(*[round(seconds * 1000) for seconds in spans])
+
 
 class Reply(NamedTuple):
     """How one call ended. `body` is decoded and complete when the outcome is `ok`, else empty."""
@@ -69,6 +75,11 @@ class Reply(NamedTuple):
     body: bytes = b""
     etag: str | None = None
     observed_at: str | None = None
-    timings: Timings = Timings(0, 0, 0, 0, 0)
+    seconds: tuple[float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0)  # what Timings.of takes
     signed: Signed | None = None  # what a reply to a signed call says of itself; not checked yet
     retry_at: str | None = None  # RFC 3339; when a provider that was not asked will be
+
+    @property
+    def timings(self) -> Timings:
+        """How long its parts took."""
+        return Timings.of(*self.seconds)

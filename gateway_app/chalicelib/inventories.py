@@ -6,6 +6,7 @@ It is never served unasked: what is kept is used where the provider confirms it,
 import threading
 from collections import OrderedDict
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec import Struct, structs
@@ -22,6 +23,10 @@ MOST_KEPT_BYTES = 192 << 20
 NODE_BYTES, DEVICE_BYTES, LABEL_BYTES = 1500, 260, 170  # of what is kept as it is read, about, as measured
 VOLATILE_FOR = 30  # replies, after which it is tried again whether a part of an inventory stays
 MOST_COMPARED = 2  # requests, for each provider
+MOST_TIMES, LONGEST_TIME = (
+    2000,
+    64,
+)  # remembered as they were read: an inventory that did not change has the same; characters
 MOST_SKEW = timedelta(seconds=60)
 
 
@@ -284,12 +289,19 @@ def parsed_time(text: str | None) -> datetime | None:
     """An RFC 3339 time with its zone; None for anything else."""
     if not text:
         return None
+    return (_remembered_time if len(text) <= LONGEST_TIME else _parsed_time)(text)
+
+
+def _parsed_time(text: str) -> datetime | None:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
         return None
     zone = time.utcoffset()
     return time if zone is not None and not zone % timedelta(minutes=1) else None
+
+
+_remembered_time = lru_cache(maxsize=MOST_TIMES)(_parsed_time)
 
 
 def _skew(observed_at: datetime | None, now: datetime) -> list[Warning]:

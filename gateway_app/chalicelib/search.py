@@ -2,9 +2,10 @@
 
 import heapq
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from chalicelib.candidates import Candidate
 from chalicelib.choosing import choose_providers
 from chalicelib.collector import collector_off
 from chalicelib.counters import tally
@@ -15,7 +16,7 @@ from chalicelib.registry import Registry
 from chalicelib.stopwatch import Stopwatch
 from fedcompute.inventory import Warning  # noqa: A004 (the contract's word)
 from fedcompute.ranking import weights
-from fedcompute.rejections import Rejections
+from fedcompute.rejections import merged
 from fedcompute.request import SearchRequest
 
 MOST_WARNINGS = 200
@@ -79,13 +80,15 @@ def _answer(request: SearchRequest, parts: Sequence[Part], warnings: list[Warnin
         "candidates": _ranked(parts, request.limit),
         "total_candidates": total,
         "providers": entries,
-        "rejections": Rejections.of(part.rejections for part in parts).answer(request.explain),
+        "rejections": merged([part.rejections for part in parts]).answer(request.explain),
         "warnings": [*warnings, *(warning for entry in entries for warning in entry.warnings)][:MOST_WARNINGS],
     }
 
 
 def _ranked(parts: Sequence[Part], limit: int) -> list[dict[str, Any]]:
-    best = heapq.merge(*(part.candidates for part in parts), key=lambda candidate: candidate.order)
+    best: Iterable[Candidate] = parts[0].candidates
+    if len(parts) > 1:
+        best = heapq.merge(*(part.candidates for part in parts), key=lambda candidate: candidate.order)
     return [candidate.described | {"rank": rank} for rank, candidate in zip(range(1, limit + 1), best, strict=False)]
 
 

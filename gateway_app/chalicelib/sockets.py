@@ -35,7 +35,7 @@ class Sockets:
     def happened(self, wait_s: float) -> list[tuple[int, int]]:
         """The sockets on which something has happened, within so many seconds, and what, as libcurl's CSELECT_ flags."""
         found = self._list.poll(wait_s * 1000) if self._kernel is None else self._kernel.poll(wait_s)
-        return [(fd, _flags(mask)) for fd, mask in found]
+        return [(fd, _FLAGS.get(mask) or _flags(mask)) for fd, mask in found]
 
     def close(self) -> None:
         """Give the kernel's list back."""
@@ -46,3 +46,6 @@ class Sockets:
 def _flags(mask: int) -> int:
     """Errors and ends are for whoever waits, to be found when it reads or writes."""
     return (pycurl.CSELECT_IN if mask & ~_OUT else 0) | (pycurl.CSELECT_OUT if mask & ~_IN else 0)
+
+
+_FLAGS = {mask: _flags(mask) for mask in (_IN, _OUT, _IN | _OUT)}  # all but what is rare

@@ -35,4 +35,4 @@ class Stopwatch:
     @property
     def server_timing(self) -> str:
         """The value of a Server-Timing header."""
-        return ", ".join(f"{part};dur={ms:.3f}" for part, ms in self.parts_ms.items())
+        return ", ".join([f"{part};dur={seconds * 1000:.3f}" for part, seconds in self._parts.items()])

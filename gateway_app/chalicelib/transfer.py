@@ -7,7 +7,7 @@ import pycurl
 
 from chalicelib.addresses import AddressPolicy
 from chalicelib.body import Body, Fault
-from chalicelib.calls import NOT_MODIFIED, OK, Call, Reply, Timings
+from chalicelib.calls import NOT_MODIFIED, OK, Call, Reply
 from chalicelib.curl_words import without_place
 from chalicelib.handle import Opened, new_handle
 from chalicelib.reply_headers import Header, all_values, header, plain_value
@@ -74,18 +74,18 @@ class Transfer:
 
     def end(self, errno: int = 0) -> Reply:
         """What came of the call; `errno` is libcurl's, 0 for none."""
-        timings = self._timings()
+        seconds = self._seconds()
         outcome, message = self._outcome(errno)
         body = self._body.whole() if self._body is not None and outcome == OK else b""
         reply = Reply(
             outcome,
             message,
-            timings.total,
+            round(seconds[-1] * 1000),
             self._status if self._has_head else None,
             body,
             plain_value(self._headers, b"etag"),
             plain_value(self._headers, b"x-observed-at"),
-            timings,
+            seconds,
             self._signed(),
         )
         self._body = None
@@ -93,7 +93,7 @@ class Transfer:
 
     def too_late(self) -> Reply:
         """What is said of a call that the search's deadline has cut off."""
-        return Reply("deadline_exceeded", "no answer before the search's deadline", self._timings().total)
+        return Reply("deadline_exceeded", "no answer before the search's deadline", round(self._seconds()[-1] * 1000))
 
     def close(self) -> None:
         """Give the handle back."""
@@ -191,9 +191,13 @@ class Transfer:
         found = {name: plain_value(self._headers, name.encode()) or "" for name in self._asked[2].headers}
         return signed_of(found)
 
-    def _timings(self) -> Timings:
+    def _seconds(self) -> tuple[float, float, float, float, float]:
+        """What Timings.of takes."""
         get = self.curl.getinfo
-        dns, connect, tls = get(pycurl.NAMELOOKUP_TIME), get(pycurl.CONNECT_TIME), get(pycurl.APPCONNECT_TIME)
-        first_byte, total = get(pycurl.STARTTRANSFER_TIME), get(pycurl.TOTAL_TIME)
-        spans = dns, max(0.0, connect - dns), max(0.0, tls - connect), first_byte, total
-        return Timings(*[round(seconds * 1000) for seconds in spans])
+        return (
+            get(pycurl.NAMELOOKUP_TIME),
+            get(pycurl.CONNECT_TIME),
+            get(pycurl.APPCONNECT_TIME),
+            get(pycurl.STARTTRANSFER_TIME),
+            get(pycurl.TOTAL_TIME),
+        )

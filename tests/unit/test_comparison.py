@@ -40,7 +40,7 @@ def found(wanted: SearchRequest, knowns: list[Known], *, is_remembered: bool = T
     return {
         "best": [(one.record.id, fit.node.name, fit.score, fit.devices) for one, fit in comparison.best],
         "total": comparison.total,
-        "rejections": comparison.rejections.answer(explain=True),
+        "rejections": comparison.rejections.tally().answer(explain=True),
         "is_busy": comparison.is_busy and not comparison.total,
     }
 

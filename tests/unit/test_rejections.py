@@ -21,11 +21,11 @@ def tally(*added: tuple[str, str, list[Reason]]) -> Rejections:
 
 
 def nearest(rejections: Rejections) -> list[tuple[str, str]]:
-    return [(entry["provider_id"], entry["node"]) for entry in rejections.answer(explain=True)["nearest"]]
+    return [(entry["provider_id"], entry["node"]) for entry in rejections.tally().answer(explain=True)["nearest"]]
 
 
 def test_reasons_are_counted_by_node_the_most_frequent_first() -> None:
-    found = tally(("a", "1", [NOT_READY, HALF]), ("a", "2", [HALF]), ("b", "1", [TENTH])).answer(explain=True)
+    found = tally(("a", "1", [NOT_READY, HALF]), ("a", "2", [HALF]), ("b", "1", [TENTH])).tally().answer(explain=True)
 
     assert found["nodes"] == 3
     assert list(found["by_reason"].items()) == [
@@ -63,7 +63,7 @@ def test_five_nodes_at_most_are_near() -> None:
 def test_entry_has_what_there_is_what_is_needed_and_how_many_devices() -> None:
     eight = Reason("insufficient_gpu_memory", 20000, 30000, 8)
 
-    (entry,) = tally(("a", "gpu-02", [eight, NOT_READY])).answer(explain=True)["nearest"]
+    (entry,) = tally(("a", "gpu-02", [eight, NOT_READY])).tally().answer(explain=True)["nearest"]
 
     assert entry == {
         "provider_id": "a",
@@ -76,13 +76,13 @@ def test_entry_has_what_there_is_what_is_needed_and_how_many_devices() -> None:
 
 
 def test_without_explanation_nothing_is_near_but_all_is_counted() -> None:
-    found = tally(("a", "1", [HALF])).answer(explain=False)
+    found = tally(("a", "1", [HALF])).tally().answer(explain=False)
 
     assert found == {"nodes": 1, "by_reason": {"insufficient_cpu": 1}, "nearest": []}
 
 
 def test_nothing_rejected_is_told_as_nothing() -> None:
-    assert Rejections().answer(explain=True) == {"nodes": 0, "by_reason": {}, "nearest": []}
+    assert Rejections().tally().answer(explain=True) == {"nodes": 0, "by_reason": {}, "nearest": []}
 
 
 reason_lists = st.lists(st.sampled_from([NOT_READY, HALF, TENTH]), min_size=1, max_size=3, unique=True)
@@ -102,6 +102,6 @@ def test_tallies_are_the_same_in_any_order_and_however_they_are_split(
     merged = tally(*shuffled[:cut])
     merged.merge(tally(*shuffled[cut:]))
 
-    assert merged.answer(explain=True) == tally(*entries).answer(explain=True)
+    assert merged.tally().answer(explain=True) == tally(*entries).tally().answer(explain=True)
     expected = sorted(entries, key=lambda entry: (len(entry[2]), lack(entry[2]), entry[0], entry[1]))[:5]
     assert nearest(merged) == [(provider_id, name) for provider_id, name, _ in expected]

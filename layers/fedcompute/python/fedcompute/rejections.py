@@ -23,6 +23,12 @@ class Tally(Struct, frozen=True):
     by_reason: dict[str, int]
     nearest: list[Entry]
 
+    def answer(self, explain: bool) -> dict[str, Any]:
+        """As in a search's answer; without `nearest` where the caller wants no explanation."""
+        by_reason = dict(sorted(self.by_reason.items(), key=lambda item: (-item[1], item[0])))
+        nearest = [_described(entry) for entry in self.nearest] if explain else []
+        return {"nodes": self.nodes, "by_reason": by_reason, "nearest": nearest}
+
 
 class Rejections:
     """The rejected nodes of one search, tallied; memory does not grow with their number."""
@@ -45,14 +51,6 @@ class Rejections:
         """Hold on to a node that was counted, if it is among the nearest."""
         self._keep([(len(reasons), lack(reasons), provider_id, node, reasons)])
 
-    @classmethod
-    def of(cls, tallies: Iterable[Tally]) -> "Rejections":
-        """All that the parts of a search have counted."""
-        merged = cls()
-        for tally in tallies:
-            merged._add(tally.nodes, {(name,): count for name, count in tally.by_reason.items()}, tally.nearest)
-        return merged
-
     def merge(self, other: "Rejections") -> None:
         """Count what another has counted."""
         self._add(other.nodes, other._by_reasons, other._nearest)
@@ -70,11 +68,9 @@ class Rejections:
         """What was counted so far."""
         return Tally(self.nodes, self.by_reason, self._nearest)
 
-    def answer(self, explain: bool) -> dict[str, Any]:
-        """As in a search's answer; without `nearest` where the caller wants no explanation."""
-        by_reason = dict(sorted(self.by_reason.items(), key=lambda item: (-item[1], item[0])))
-        nearest = [_described(entry) for entry in self._nearest] if explain else []
-        return {"nodes": self.nodes, "by_reason": by_reason, "nearest": nearest}
+    def count(self, tally: Tally) -> None:
+        """Count what a part of the search has counted."""
+        self._add(tally.nodes, {(name,): count for name, count in tally.by_reason.items()}, tally.nearest)
 
     def _add(self, nodes: int, by_reasons: Mapping[tuple[str, ...], int], nearest: Sequence[Entry]) -> None:
         self.nodes += nodes
@@ -90,6 +86,16 @@ class Rejections:
         if len(self._nearest) == MOST_NEAREST:
             bar = _standing(self._nearest[-1])
             self.bar = bar if self.bar is None else min(bar, self.bar)
+
+
+def merged(tallies: Sequence[Tally]) -> Tally:
+    """All that the parts of a search have counted."""
+    if len(tallies) == 1:
+        return tallies[0]
+    rejections = Rejections()
+    for tally in tallies:
+        rejections.count(tally)
+    return rejections.tally()
 
 
 def _standing(entry: Entry) -> Bar:
