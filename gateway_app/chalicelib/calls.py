@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from fedcompute.signatures import Signed
 
 OK = "ok"
@@ -32,7 +34,7 @@ OUTCOMES = (
 )
 
 
-class Call(NamedTuple):
+class Call(Struct, frozen=True):
     """One provider to ask. `etag`: what the gateway holds already, to be revalidated; None: nothing.
 
     `signed`: the headers that tell the provider who asks; None where AUTH=open. `owner`: with whose calls this one shares
@@ -65,7 +67,7 @@ class Timings(NamedTuple):
         return cls(*[round(seconds * 1000) for seconds in spans])
 
 
-class Reply(NamedTuple):
+class Reply(Struct):
     """How one call ended. `body` is decoded and complete when the outcome is `ok`, else empty."""
 
     outcome: str

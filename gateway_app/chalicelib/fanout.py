@@ -1,5 +1,6 @@
 """Asks many providers at once: a thread pool whose threads each multiplex a share of them over libcurl."""
 
+import heapq
 import threading
 import time
 import zlib
@@ -86,14 +87,16 @@ class Fanout:
     def _lend(self, deadline: float) -> int | None:
         """The lowest crew that is idle, so that the same connections are used again; None: none until the deadline."""
         with self._returned:
-            if not self._returned.wait_for(lambda: self._idle, max(0.0, deadline - time.monotonic())):
-                return None
-            self._idle.sort()
-            return self._idle.pop(0)
+            while not self._idle:
+                left_s = deadline - time.monotonic()
+                if left_s <= 0:
+                    return None
+                self._returned.wait(left_s)
+            return heapq.heappop(self._idle)
 
     def _take_back(self, crew: int) -> None:
         with self._returned:
-            self._idle.append(crew)
+            heapq.heappush(self._idle, crew)
             self._returned.notify()
 
 

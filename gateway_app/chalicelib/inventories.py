@@ -202,7 +202,7 @@ class Inventories:
             return list(self._kept.values())
 
     def judge(self, record: ProviderRecord, reply: Reply, now: datetime, asked: Known | None = None) -> Answered:
-        """Read a reply, and keep what it brought. Never raises for anything that a provider sent.
+        """Read a reply, and keep what it brought: its body is taken from it. Never raises for anything that a provider sent.
 
         `asked`: what the call asked to confirm. A 304 is of that, whatever other searches have brought meanwhile.
         """
@@ -211,10 +211,10 @@ class Inventories:
             try:
                 taken = self._taken(record, reply)
             except UnreadableInventoryError as error:
-                reply = reply._replace(outcome=error.outcome, message=error.message)
+                reply.outcome, reply.message = error.outcome, error.message
         elif reply.outcome == NOT_MODIFIED:
             assert asked is not None, "nobody is told 304 who has not asked with an entity tag"
-            reply = reply._replace(etag=asked.etag)
+            reply.etag = asked.etag
             taken = self._confirmed(asked)
         entry = ProviderEntry(
             id=record.id,
@@ -225,9 +225,9 @@ class Inventories:
             http_status=reply.http_status,
             retry_at=reply.retry_at,
         )
-        plain = reply._replace(body=b"") if reply.body else reply
+        body_bytes, reply.body = len(reply.body), b""  # what is kept of it is elsewhere
         if taken is None:
-            return Answered(record, entry, plain, read_bytes=len(reply.body))
+            return Answered(record, entry, reply, read_bytes=body_bytes)
         inventory = taken.surveyed.inventory
         observed_at = parsed_time(reply.observed_at or inventory.observed_at)
         taken.known.observed_at = observed_at
@@ -236,7 +236,7 @@ class Inventories:
         entry.warnings = [structs.replace(warning, provider_id=record.id) for warning in warnings]
         known = None if taken.is_news else taken.known
         return Answered(
-            record, entry, plain, taken.surveyed, observed_at, inventory.source, known, read_bytes=taken.read_bytes
+            record, entry, reply, taken.surveyed, observed_at, inventory.source, known, read_bytes=taken.read_bytes
         )
 
     def _taken(self, record: ProviderRecord, reply: Reply) -> _Taken:

@@ -94,7 +94,7 @@ class Orders:
         request = SearchRequest.model_validate_json(msgspec.json.encode(order.request))
         records = [ProviderRecord.model_validate_json(msgspec.json.encode(record)) for record in order.records]
         visible = frozenset(order.visible)
-        with collector_off():
+        with collector_off:
             return part_of(request, records, self._asking, deadline, lambda record: record.id in visible)
 
     def _start_s(self) -> float:

@@ -51,7 +51,7 @@ def search(request: SearchRequest, registry: Registry, division: Division, sees:
     Raises: 503 `registry_unavailable`, `not_ready`. Whatever the providers do is part of the answer.
     """
     assert request.deadline_ms is not None
-    with collector_off():
+    with collector_off:
         clock = Stopwatch()
         chosen, warnings = choose_providers(request, registry.all())
         clock.lap("registry")

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
+from msgspec import structs
+
 from chalicelib.calls import ANSWERED, NOT_MODIFIED, Call, Reply
 from chalicelib.inventories import parsed_time
 from chalicelib.master_key import MasterKey
@@ -34,7 +36,9 @@ class Signing:
 
     def signed(self, call: Call, record: ProviderRecord) -> Call:
         """The call with its signature, of both keys while one takes over from the other. Raises: 503 `not_ready`."""
-        return call._replace(signed=sign_request(self._keys_of(record), uuid.uuid4().hex, int(self._now()), record.id))
+        return structs.replace(
+            call, signed=sign_request(self._keys_of(record), uuid.uuid4().hex, int(self._now()), record.id)
+        )
 
     def checked(self, call: Call, reply: Reply, record: ProviderRecord) -> Reply:
         """The reply to a signed call; `signature_invalid` where it would count as an answer and is not the provider's."""
@@ -55,8 +59,8 @@ class Signing:
                 # Somebody may have changed what was asked for: If-None-Match is not under the call's signature.
                 raise SignatureError("it confirms another version than the one that was asked for")  # noqa: TRY301
         except SignatureError as error:
-            return reply._replace(outcome="signature_invalid", message=f"of its answer: {error}", body=b"")
-        return reply._replace(observed_at=_vouched_for(reply, signed))
+            return structs.replace(reply, outcome="signature_invalid", message=f"of its answer: {error}", body=b"")
+        return structs.replace(reply, observed_at=_vouched_for(reply, signed))
 
     def _keys_of(self, record: ProviderRecord) -> list[str]:
         versions = [record.key_version]

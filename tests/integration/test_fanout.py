@@ -25,6 +25,7 @@ from fakes.inventories import a_node, an_inventory
 from fakes.patience import in_time
 from fakes.provider_fleet import ProviderFleet
 from fakes.registry_table import a_record
+from msgspec import structs
 
 from chalicelib import handle, lane, transfer
 from chalicelib.addresses import AddressPolicy, Reach
@@ -630,12 +631,12 @@ def test_reply_that_could_not_be_read_in_time_is_not_begun(
 def test_what_is_kept_counts_where_it_is_confirmed(fleet: ProviderFleet, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transfer, "FIRST_PACE", 1000.0)
     (call,) = calls_to(fleet, "a")
-    held = call._replace(etag=fleet.labs["a"].etag(), kept_bytes=1_000_000)
+    held = structs.replace(call, etag=fleet.labs["a"].etag(), kept_bytes=1_000_000)
 
     replies = ask(a_fanout(), [held], deadline_ms=5_000)
 
     assert outcomes(replies) == {"a": "deadline_exceeded"}
-    assert outcomes(ask(a_fanout(), [held._replace(kept_bytes=0)])) == {"a": "not_modified"}
+    assert outcomes(ask(a_fanout(), [structs.replace(held, kept_bytes=0)])) == {"a": "not_modified"}
 
 
 def test_one_slow_moment_does_not_keep_a_large_reply_out_for_ever_nor_anothers_at_all(fleet: ProviderFleet) -> None:

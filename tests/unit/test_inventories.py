@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from factories import devices, node
 from fakes.registry_table import a_record
+from msgspec import structs
 
 from chalicelib.calls import Reply
 from chalicelib.inventories import DEVICE_BYTES, VOLATILE_FOR, Answered, Inventories
@@ -226,7 +227,7 @@ def test_what_is_kept_is_counted_as_what_it_takes(members: dict[str, Any]) -> No
 def test_age_is_that_of_what_is_kept_though_its_tag_is_gone() -> None:
     inventories = Inventories()
     for etag, minute in (('"1"', 1), (None, 2)):
-        reply = whole("n", etag)._replace(observed_at=f"2026-01-01T00:0{minute}:00Z")
+        reply = structs.replace(whole("n", etag), observed_at=f"2026-01-01T00:0{minute}:00Z")
         inventories.judge(RECORD, reply, NOW)
 
     assert [known.observed_at for known in inventories.known()] == [NOW + timedelta(minutes=2)]

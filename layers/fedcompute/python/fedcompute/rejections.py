@@ -80,12 +80,13 @@ class Rejections:
         self._keep(nearest)
 
     def _keep(self, entries: Sequence[Entry]) -> None:
-        if not entries:
+        bar = self.bar
+        if not entries or (bar is not None and _standing(entries[0]) >= bar):  # the first is the nearest of them
             return
         self._nearest = sorted([*self._nearest, *entries], key=_standing)[:MOST_NEAREST]
         if len(self._nearest) == MOST_NEAREST:
-            bar = _standing(self._nearest[-1])
-            self.bar = bar if self.bar is None else min(bar, self.bar)
+            last = _standing(self._nearest[-1])
+            self.bar = last if bar is None else min(last, bar)
 
 
 def merged(tallies: Sequence[Tally]) -> Tally:
