@@ -214,7 +214,9 @@ class Lane:
         """Let libcurl act on what has happened within `wait_s`, on at most so many sockets; whether anything had."""
         if most is None or not self._ready:
             self._ready.clear()
-            happened = self._sockets.happened(0)
+            # Who waits for the turn would get it for nothing: then it is first seen whether there is nothing to do here.
+            is_alone = wait_s > 0 and not _WORKING.is_waited_for
+            happened = [] if is_alone else self._sockets.happened(0)
             if not happened and wait_s > 0:
                 self._end_turn()
                 happened = self._sockets.happened(wait_s)

@@ -15,11 +15,11 @@ def header(line: bytes) -> Header:
 
 def plain_value(headers: Sequence[Header], name: bytes) -> str | None:
     """A header's value where it is short, printable ASCII; of several, the last. `name` in lower case."""
-    for its_name, value in reversed(headers):
-        if its_name == name:
-            text = value.decode("latin-1")
-            return text if 0 < len(text) <= LONGEST_VALUE and text.isascii() and text.isprintable() else None
-    return None
+    value = dict(headers).get(name)
+    if not value or len(value) > LONGEST_VALUE:
+        return None
+    text = value.decode("latin-1")
+    return text if text.isascii() and text.isprintable() else None
 
 
 def all_values(headers: Sequence[Header], name: bytes) -> list[str]:
