@@ -16,7 +16,7 @@ from chalicelib.compared import Compared, Question
 from fedcompute.inventory import Inventory, Warning  # noqa: A004 (the contract's word)
 from fedcompute.provider import ProviderRecord
 from fedcompute.reading import UnreadableInventoryError, read_surveyed
-from fedcompute.rereading import Reread, read_again
+from fedcompute.rereading import NOTHING, Reread, read_again
 from fedcompute.survey import Surveyed
 
 MOST_KEPT_BYTES = 192 << 20
@@ -122,7 +122,7 @@ class Known:
         """The same, ready to be matched, and kept so from now on. `by_body`: it came again as a whole, and may once more."""
         body, read = self._body, self._read
         if read is None:
-            read = read_again(body, self.provider_id, {})
+            read = read_again(body, self.provider_id)
             self._hold(read, len(body), hash(body) if by_body else None)
         return read.surveyed
 
@@ -133,10 +133,10 @@ class Known:
         if self._volatile_for:
             new._volatile_for = self._volatile_for - 1
             return new, _Taken(read_surveyed(body, self.provider_id), new, len(body))
-        before = {} if self._read is None else self._read.familiar
+        before = NOTHING if self._read is None else self._read
         read = read_again(body, self.provider_id, before)
         nodes = len(read.surveyed.nodes)
-        if 2 * read.recognized < min(len(before), nodes) or (nodes and not read.familiar):
+        if 2 * read.recognized < min(len(before.familiar), nodes) or (nodes and not read.familiar):
             new._volatile_for = VOLATILE_FOR
         else:
             new._hold(read, len(body), None if self._has_other_tag(reply) else hash(body))

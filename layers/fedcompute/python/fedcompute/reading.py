@@ -10,8 +10,8 @@ from fedcompute.inventory import SCHEMA_VERSION, Device, Inventory, Node, Warnin
 from fedcompute.soundness import MOST_NODES, device_faults, is_node_sound, node_faults
 from fedcompute.survey import Surveyed, SurveyedNode, are_sound, survey
 from fedcompute.text import clean
-from fedcompute.tidy import is_plain, tidied
-from fedcompute.wellformed import check_json, flaw_of
+from fedcompute.tidy import tidied
+from fedcompute.wellformed import Looks, check_json, flaw_of, looks_of
 
 MOST_WARNINGS = 50
 
@@ -37,26 +37,28 @@ def read(body: bytes, provider_id: str) -> Inventory:
 
 def read_surveyed(body: bytes, provider_id: str) -> Surveyed:
     """The same, with its nodes ready to be matched."""
-    inventory = checked(_decoded(body), body, provider_id)
+    inventory = checked(_decoded(body), body, looks_of(body), provider_id)
     sound = Sound()
     for node in inventory.nodes:
         sound.add(node)
     return sound.of(inventory)
 
 
-def checked(inventory: Inventory, body: bytes, provider_id: str) -> Inventory:
-    """What was decoded of a body, its texts made fit to be shown. Raises UnreadableInventoryError for what `read` names."""
+def checked(inventory: Inventory, body: bytes, looks: Looks, provider_id: str) -> Inventory:
+    """What was decoded of a body that looks so, its texts made fit to be shown.
+
+    Raises UnreadableInventoryError for what `read` names.
+    """
     if inventory.schema_version > SCHEMA_VERSION:
         raise _too_new(inventory.schema_version)
-    is_plain_text = is_plain(body)
-    flaw = flaw_of(body, is_plain=is_plain_text)
+    flaw = flaw_of(body, looks)
     if flaw is not None:
         raise UnreadableInventoryError(*flaw)
     if inventory.provider_id != provider_id:
         raise UnreadableInventoryError("identity_mismatch", f"answered as {clean(inventory.provider_id, 80)!r}")
     if len(inventory.nodes) > MOST_NODES:
         raise UnreadableInventoryError("invalid_inventory", f"no inventory: more than {MOST_NODES} nodes")
-    return inventory if is_plain_text else tidied(inventory)
+    return inventory if looks.is_plain else tidied(inventory)
 
 
 class Sound:

@@ -46,10 +46,11 @@ class Kind:
 class SurveyedNode:
     """A node and the kind of each of its devices. A node of which anything is new is another one."""
 
-    __slots__ = ("kinds", "make", "node", "outcome")
+    __slots__ = ("kinds", "make", "node", "outcome", "text_bytes")
 
     def __init__(self, node: Node, kinds: Sequence[Kind], make: Make | None) -> None:
         self.node = node
+        self.text_bytes = 0  # how long the text was that it was read from, where that may come again
         self.kinds = kinds
         self.make = make  # of all its devices; None where they are of several, or there is none
         self.outcome: object = None  # what it came to when it was compared last: whoever compares it knows

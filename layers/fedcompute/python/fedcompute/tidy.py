@@ -14,11 +14,6 @@ _DEVICE_TEXTS = ("id", "resource", "vendor", "model", "mode", "card")
 _TAINT_TEXTS = ("key", "value", "effect")
 
 
-def is_plain(body: bytes) -> bool:
-    """Whether a document can't hold a control character, or one that looks like another."""
-    return body.isascii() and b"\\" not in body and b"\x7f" not in body
-
-
 def tidied(inventory: Inventory) -> Inventory:
     """Without control, format and surrogate characters in what it shows; the same one where there are none."""
     nodes = [_tidied(node) for node in inventory.nodes]

@@ -6,7 +6,7 @@ the document; it is looked for where the document says twice, or in an odd way, 
 
 import json
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -14,6 +14,18 @@ Flaw = tuple[str, str]  # the outcome, and why in words
 
 _WHOSE = b'"provider_id"'
 _ODDLY_WRITTEN = re.compile(rb"\\u00[4-7]")  # letters that needed no escape
+
+
+class Looks(NamedTuple):
+    """What a document looks like at a glance. One that is plain and names its provider once has nothing to be looked for."""
+
+    is_plain: bool  # it can't hold a control character, one that looks like another, or an escape
+    names_once: bool
+
+    @property
+    def are_simple(self) -> bool:
+        """Whether nothing is to be looked for, in it or in a part of it."""
+        return self.is_plain and self.names_once
 
 
 class _RepeatedError(Exception):
@@ -27,15 +39,21 @@ def check_json(body: bytes) -> None:
         body.decode()
 
 
-def flaw_of(body: bytes, *, is_plain: bool) -> Flaw | None:
-    """What is wrong with a document that can be decoded; None: nothing was found. `is_plain`: it has no escapes."""
-    if not is_plain:
+def looks_of(body: bytes) -> Looks:
+    """What a document, or a part of it, looks like."""
+    is_plain = body.isascii() and b"\\" not in body and b"\x7f" not in body
+    # From both ends: half the time of counting.
+    return Looks(is_plain, body.find(_WHOSE) == body.rfind(_WHOSE))
+
+
+def flaw_of(body: bytes, looks: Looks) -> Flaw | None:
+    """What is wrong with a document that can be decoded; None: nothing was found."""
+    if not looks.is_plain:
         try:
             body.decode()
         except UnicodeDecodeError:
             return "not_json", "not JSON: it is not UTF-8"
-    # From both ends: half the time of counting.
-    if body.find(_WHOSE) != body.rfind(_WHOSE) or (not is_plain and _ODDLY_WRITTEN.search(body)):
+    if not looks.names_once or (not looks.is_plain and _ODDLY_WRITTEN.search(body)):
         return _repeated(body)
     return None
 
