@@ -31,6 +31,7 @@ MOST_WAITING_BYTES = (
     4 << 20
 )  # of replies that wait to be read, if time allows; what comes meanwhile waits in its socket
 MOST_SOCKETS = 32  # whose pieces are taken before what has come whole is looked at, if time allows
+MOST_BEGUN = 32  # calls at once: libcurl sends nothing before it is told that there are no more
 NEAR_S = (
     0.2  # before something times out, or twice as long as sockets were left alone so far: then time does not allow it
 )
@@ -107,9 +108,11 @@ class Lane:
                 # Sockets first: a reply that is decoded now must not cost another its timeout.
                 is_urgent = self._is_urgent(deadline)
                 is_looked = bool(active) and (is_urgent or ended.bytes <= MOST_WAITING_BYTES)
-                wait_s = 0 if ended else self._patience(deadline)
+                may_begin = min(MOST_BEGUN, self.connections - len(active)) if turns else 0
+                wait_s = 0 if ended or may_begin else self._patience(deadline)
                 is_busy = is_looked and self._advance(wait_s, deadline, None if is_urgent else MOST_SOCKETS)
-                while turns and len(active) < self.connections:
+                while turns and may_begin > 0:
+                    may_begin -= 1
                     self._begin(turns.next(), deadline, active, disturbed)
                 is_busy |= self._act_if_prompted()
                 if is_busy:
