@@ -31,7 +31,6 @@ MOST_WAITING_BYTES = (
     4 << 20
 )  # of replies that wait to be read, if time allows; what comes meanwhile waits in its socket
 MOST_SOCKETS = 32  # whose pieces are taken before what has come whole is looked at, if time allows
-MOST_BEGUN = 32  # calls at once: libcurl sends nothing before it is told that there are no more
 NEAR_S = (
     0.2  # before something times out, or twice as long as sockets were left alone so far: then time does not allow it
 )
@@ -81,10 +80,15 @@ class Lane:
         self._longest_gap_s = 0.0  # between two looks, in this run
         self._ready: deque[tuple[int, int]] = deque()  # sockets on which something has happened, and what
         self._multi = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_MAXCONNECTS, connections)
-        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, connections)
+        self.widen(connections)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._on_socket)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._on_timer)
+
+    def widen(self, connections: int) -> None:
+        """Let it hold so many connections from the next run on, as many as before or more."""
+        self.connections = connections
+        self._multi.setopt(pycurl.M_MAXCONNECTS, connections)
+        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, connections)
 
     def run(self, calls: Sequence[Call], deadline: float, deliver: Deliver) -> None:
         """Make every call and deliver each reply. Ends at `deadline` (monotonic seconds), whatever happens."""
@@ -108,11 +112,9 @@ class Lane:
                 # Sockets first: a reply that is decoded now must not cost another its timeout.
                 is_urgent = self._is_urgent(deadline)
                 is_looked = bool(active) and (is_urgent or ended.bytes <= MOST_WAITING_BYTES)
-                may_begin = min(MOST_BEGUN, self.connections - len(active)) if turns else 0
-                wait_s = 0 if ended or may_begin else self._patience(deadline)
+                wait_s = 0 if ended else self._patience(deadline)
                 is_busy = is_looked and self._advance(wait_s, deadline, None if is_urgent else MOST_SOCKETS)
-                while turns and may_begin > 0:
-                    may_begin -= 1
+                while turns and len(active) < self.connections:
                     self._begin(turns.next(), deadline, active, disturbed)
                 is_busy |= self._act_if_prompted()
                 if is_busy:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import pycurl
 import pytest
@@ -25,13 +25,16 @@ from fakes.inventories import a_node, an_inventory
 from fakes.patience import in_time
 from fakes.provider_fleet import ProviderFleet
 from fakes.registry_table import a_record
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import structs
 
 from chalicelib import handle, lane, transfer
 from chalicelib.addresses import AddressPolicy, Reach
 from chalicelib.asking import Asking
 from chalicelib.calls import OUTCOMES, Call, Reply
-from chalicelib.fanout import MOST_SEARCHES, Fanout
+from chalicelib.crews import MOST_SEARCHES, shares_of
+from chalicelib.fanout import Fanout
 from chalicelib.inventories import Answered, Inventories
 
 BUDGET_MS = 400
@@ -610,6 +613,66 @@ def test_fifty_searches_with_hung_providers_leave_nothing_behind(fleet: Provider
     threads_now, descriptors_now = left_behind()
     assert threads_now <= threads
     assert descriptors_now <= descriptors + 2
+
+
+# Connections
+
+
+@given(st.integers(1, 2000), st.integers(1, 16))
+def test_crews_together_never_hold_more_than_there_may_be(connections: int, lanes: int) -> None:
+    lanes = min(lanes, connections)
+    shares = shares_of(connections, lanes)
+
+    assert 1 <= shares.first <= shares.alone
+    assert all(1 <= few <= share for few, share in zip(shares.meanwhile, shares.others, strict=True))
+    assert lanes * (shares.first + sum(shares.others)) <= connections
+    assert lanes * (shares.alone + sum(shares.meanwhile)) <= connections
+
+
+def test_search_that_is_alone_has_almost_all_connections() -> None:
+    assert shares_of(512, 1).alone == 500  # half of a thousand
+
+
+def test_search_that_is_alone_leaves_few_connections_and_gives_back_what_others_need(
+    fleet: ProviderFleet, pool: ThreadPoolExecutor
+) -> None:
+    shares = shares_of(40, 1)
+    fanout = a_fanout(connections=40)
+    names = [f"p{place}" for place in range(40)]
+    many, few = calls_to(fleet, *names), calls_to(fleet, "a", "b", "c")
+    hold(fleet, *names)
+
+    first = pool.submit(ask, fanout, many)
+    fleet.wait_until(lambda fleet: fleet.open == shares.alone)
+    assert set(outcomes(ask(fanout, few)).values()) == {"ok"}
+    assert fleet.open == shares.alone + shares.meanwhile[0]
+    fleet.release()
+    assert set(outcomes(first.result(AMPLE_S)).values()) == {"ok"}
+    fleet.wait_until(lambda fleet: fleet.open <= shares.meanwhile[0])
+
+    hold(fleet, *names)
+    again = pool.submit(ask, fanout, many)
+    fleet.wait_until(lambda fleet: fleet.open == shares.first + shares.meanwhile[0])
+    assert set(outcomes(ask(fanout, few)).values()) == {"ok"}
+    assert fleet.open <= shares.first + shares.others[0]
+    assert fleet.most_open <= 40
+    fleet.release()
+    assert set(outcomes(again.result(AMPLE_S)).values()) == {"ok"}
+
+
+def test_crew_whose_lane_can_not_be_made_is_not_lost(monkeypatch: pytest.MonkeyPatch, fleet: ProviderFleet) -> None:
+    calls = calls_to(fleet, "a")
+    fanout = a_fanout(connections=1)
+
+    def refuse(*_: object) -> NoReturn:
+        raise OSError("too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lane.Lane, "__init__", refuse)
+        with pytest.raises(OSError, match="too many"):
+            ask(fanout, calls)
+
+    assert outcomes(ask(fanout, calls)) == {"a": "ok"}
 
 
 # Reading against the clock
