@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 FULL_VCPU_MB = 1769  # a Lambda of this size has one vCPU (AWS documentation); a smaller one has its share of one
-CONNECTIONS = 384  # of FANOUT_CONNECTIONS, for one search at a time
+CONNECTIONS = 500  # of FANOUT_CONNECTIONS, for a search that is alone, as on Lambda
 REGISTRY_MS = 5.0  # modelled: one consistent read of DynamoDB in the same region
 INVOCATION_MS = 25.0  # modelled: sending a part to another warm invocation and getting it back
 SENT_MS = 0.03  # measured by scripts.bench_parts: CPU of sending a provider elsewhere and of reading what came back

@@ -40,7 +40,7 @@ GROUPS = (
     Group("ranking", _shared("ranking", "choice", "rounding"), _unit("ranking")),
     Group(
         "reading",
-        _shared("reading", "rereading", "pieces", "soundness"),
+        _shared("reading", "rereading", "parting", "pieces", "soundness"),
         (*_unit("reading", "rereading", "hostile_replies"), _LIMITS),
     ),
     Group(
@@ -52,7 +52,7 @@ GROUPS = (
     Group("circuit", _gateway("circuit", "turns", "body"), (*_unit("circuit", "turns", "body"), _LIMITS)),
     Group(
         "fan-out",
-        _gateway("fanout", "lane", "transfer", "resting", "reply_headers", "curl_words"),
+        _gateway("fanout", "crews", "lane", "sockets", "transfer", "resting", "reply_headers", "curl_words"),
         (*_unit("transfer", "resting"), *_integration("fanout", "tls"), _LIMITS),
     ),
     Group(

@@ -2,6 +2,7 @@
 
 import json
 import random
+import select
 import socket
 import sys
 import threading
@@ -36,6 +37,7 @@ from chalicelib.calls import OUTCOMES, Call, Reply
 from chalicelib.crews import MOST_SEARCHES, shares_of
 from chalicelib.fanout import Fanout
 from chalicelib.inventories import Answered, Inventories
+from chalicelib.sockets import Sockets
 
 BUDGET_MS = 400
 AMPLE_S = 10.0
@@ -658,6 +660,49 @@ def test_search_that_is_alone_leaves_few_connections_and_gives_back_what_others_
     assert fleet.most_open <= 40
     fleet.release()
     assert set(outcomes(again.result(AMPLE_S)).values()) == {"ok"}
+
+
+@pytest.mark.parametrize("has_epoll", [True, False])
+def test_sockets_are_watched_with_and_without_epoll(
+    monkeypatch: pytest.MonkeyPatch, fleet: ProviderFleet, has_epoll: bool
+) -> None:
+    if not has_epoll:
+        monkeypatch.delattr(select, "epoll", raising=False)
+    calls = calls_to(fleet, *(f"p{place}" for place in range(20)))
+    fanout = a_fanout(connections=8)
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+    calls.append(Call("nobody", url, 10_000))
+
+    for _ in range(3):
+        replies = outcomes(ask(fanout, calls))
+        assert replies.pop("nobody") == "unreachable"
+        assert set(replies.values()) == {"ok"}
+
+
+@pytest.mark.parametrize("has_epoll", [True, False])
+def test_socket_is_waited_for_as_was_said_last(monkeypatch: pytest.MonkeyPatch, has_epoll: bool) -> None:
+    if not has_epoll:
+        monkeypatch.delattr(select, "epoll", raising=False)
+    sockets = Sockets()
+    here, there = socket.socketpair()
+    with here, there:
+        fd = here.fileno()
+        sockets.watch(fd, pycurl.POLL_OUT)
+        assert sockets.happened(0) == [(fd, pycurl.CSELECT_OUT)]
+        sockets.watch(fd, pycurl.POLL_IN)
+        assert sockets.happened(0) == []
+        there.send(b"x")
+        assert sockets.happened(1) == [(fd, pycurl.CSELECT_IN)]
+        sockets.watch(fd, pycurl.POLL_INOUT)
+        assert sockets.happened(0) == [(fd, pycurl.CSELECT_IN | pycurl.CSELECT_OUT)]
+        there.close()
+        here.recv(1)
+        assert sockets.happened(0)[0][1] & pycurl.CSELECT_IN  # its end is for who reads
+        sockets.forget(fd)
+        assert sockets.happened(0) == []
+        sockets.forget(fd)
+    sockets.close()
 
 
 def test_crew_whose_lane_can_not_be_made_is_not_lost(monkeypatch: pytest.MonkeyPatch, fleet: ProviderFleet) -> None:

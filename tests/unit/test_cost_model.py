@@ -23,8 +23,8 @@ def test_a_search_costs_what_it_costs_by_hand() -> None:
 
 
 def test_more_providers_than_connections_wait_for_a_second_wave() -> None:
-    one = cost(Case(384, 0, 50, 1769), Constants(0, 0, 0))
-    two = cost(Case(385, 0, 50, 1769), Constants(0, 0, 0))
+    one = cost(Case(500, 0, 50, 1769), Constants(0, 0, 0))
+    two = cost(Case(501, 0, 50, 1769), Constants(0, 0, 0))
 
     assert (one.wall_ms, two.wall_ms) == (55, 105)
 

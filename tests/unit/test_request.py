@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fedcompute.documents import LARGEST_BYTES, pointer
 from fedcompute.errors import Problem
-from fedcompute.request import LARGEST, SearchRequest, parse_search
+from fedcompute.request import LARGEST, LONGEST_REMEMBERED, SearchRequest, parse_search
 
 
 def parsed(body: Any) -> SearchRequest:
@@ -372,3 +372,33 @@ def _parsed_or_refused(body: bytes) -> SearchRequest | Problem:
 def test_pointer_escapes_tilde_and_slash() -> None:
     assert pointer(()) == ""
     assert pointer(("a/b", 0, "m~n", "")) == "/a~1b/0/m~0n/"
+
+
+def test_body_that_comes_again_is_the_same_request_and_one_with_another_deadline_is_not() -> None:
+    body = b'{"gpu": {"count": 2}}'
+    one = parse_search(body, 8000)
+
+    assert parse_search(bytes(bytearray(body)), 8000) is one
+    assert parse_search(body, 9000).deadline_ms == 9000
+    assert parse_search(b'{"gpu": {"count": 3}}', 8000).gpu != one.gpu
+
+
+def test_long_bodies_are_not_remembered() -> None:
+    body = b'{"gpu": {}' + b" " * LONGEST_REMEMBERED + b"}"
+
+    assert parse_search(body, 8000) == parse_search(body, 8000)
+    assert parse_search(body, 8000) is not parse_search(body, 8000)
+
+
+def test_body_that_is_refused_is_refused_each_time() -> None:
+    for _ in range(2):
+        with pytest.raises(Problem):
+            parse_search(b'{"gpu": {"count": 0}}', 8000)
+
+
+def test_request_is_told_as_it_was_understood() -> None:
+    asked = parsed({"gpu": {"minimum_memory_mib": 5}, "strategy": "spread"})
+
+    assert asked.as_told == asked.model_dump(mode="json")
+    assert asked.as_told["gpu"]["sharing"] == "any"
+    assert asked.model_copy(update={"limit": 3}).as_told["limit"] == 3

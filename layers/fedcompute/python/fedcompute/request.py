@@ -146,6 +146,12 @@ class SearchRequest(Document):
         """The request as its answer repeats it."""
         return self.model_dump(mode="json")
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy; what is kept of this one is not of the other."""
+        made = super().model_copy(update=update, deep=deep)
+        made.__dict__.pop("as_told", None)
+        return made
+
 
 def parse_search(raw: bytes, default_deadline_ms: int) -> SearchRequest:
     """The request as understood, with every default filled in.
