@@ -80,11 +80,12 @@ class Gauges:
         if before is not None and before.known is known:
             return before
         inventory = known.inventory
+        nodes = [] if inventory is None else inventory.nodes
         by_model: dict[tuple[str, str], list[int]] = {}
-        for device in (device for node in inventory.nodes for device in node.devices):
+        for device in (device for node in nodes for device in node.devices):
             amounts = by_model.setdefault((device.vendor, device.model), [0, 0, 0, 0])
             amounts[0] += 1
             amounts[1] += device.healthy and is_unused(device)
             amounts[2] += (device.memory_total_mib or 0) * MIB
             amounts[3] += (device.memory_available_mib or 0) * MIB
-        return _Sums(known, len(inventory.nodes), by_model)
+        return _Sums(known, len(nodes), by_model)

@@ -23,10 +23,8 @@ MOST_KEPT_BYTES = 192 << 20
 NODE_BYTES, DEVICE_BYTES, LABEL_BYTES = 1500, 260, 170  # of what is kept as it is read, about, as measured
 VOLATILE_FOR = 30  # replies, after which it is tried again whether a part of an inventory stays
 MOST_COMPARED = 2  # requests, for each provider
-MOST_TIMES, LONGEST_TIME = (
-    2000,
-    64,
-)  # remembered as they were read: an inventory that did not change has the same; characters
+MOST_TIMES = 2000  # that are remembered as they were read: an inventory that did not change has the same
+LONGEST_TIME = 64  # characters of those
 MOST_SKEW = timedelta(seconds=60)
 
 
@@ -101,10 +99,13 @@ class Known:
         self._compared: dict[Question, Compared] = {}
 
     @property
-    def inventory(self) -> Inventory:
-        """What it had."""
+    def inventory(self) -> Inventory | None:
+        """What it had; None where that can't be read here: how deep a text may be nested depends on who calls."""
         body, read = self._body, self._read  # in this order: another thread sets them in the other
-        return (read_surveyed(body, self.provider_id) if read is None else read.surveyed).inventory
+        try:
+            return (read_surveyed(body, self.provider_id) if read is None else read.surveyed).inventory
+        except UnreadableInventoryError:
+            return None
 
     @property
     def unread_bytes(self) -> int:
@@ -207,15 +208,15 @@ class Inventories:
         `asked`: what the call asked to confirm. A 304 is of that, whatever other searches have brought meanwhile.
         """
         taken = None
-        if reply.outcome == OK:
-            try:
+        try:
+            if reply.outcome == OK:
                 taken = self._taken(record, reply)
-            except UnreadableInventoryError as error:
-                reply.outcome, reply.message = error.outcome, error.message
-        elif reply.outcome == NOT_MODIFIED:
-            assert asked is not None, "nobody is told 304 who has not asked with an entity tag"
-            reply.etag = asked.etag
-            taken = self._confirmed(asked)
+            elif reply.outcome == NOT_MODIFIED:
+                assert asked is not None, "nobody is told 304 who has not asked with an entity tag"
+                reply.etag = asked.etag
+                taken = self._confirmed(asked)
+        except UnreadableInventoryError as error:
+            reply.outcome, reply.message = error.outcome, error.message
         entry = ProviderEntry(
             id=record.id,
             name=record.name,

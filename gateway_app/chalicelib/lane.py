@@ -22,18 +22,16 @@ LEAST_BUDGET_MS = 1
 LONGEST_WAIT_S = 1.0
 GRACE_S = 0.05  # past the deadline, for replies that came in time and were not yet read
 SPARE_HANDLES = 64
-TURN_S = (
-    0.01  # for which a search may keep others from working; handing on after each reply made each of 8 slower by a half
-)
+# For which a search may keep others from working; handing on after each reply made each of 8 slower by a half.
+TURN_S = 0.01
 TELLING_BYTES = 256 << 10  # of a reply whose reading tells the pace
 PATIENT_ROUNDS = 8  # how often busy sockets may go before a reply that waits to be read
 MOST_WAITING_BYTES = (
     4 << 20
 )  # of replies that wait to be read, if time allows; what comes meanwhile waits in its socket
 MOST_SOCKETS = 32  # whose pieces are taken before what has come whole is looked at, if time allows
-NEAR_S = (
-    0.2  # before something times out, or twice as long as sockets were left alone so far: then time does not allow it
-)
+# Before something times out, or twice as long as sockets were left alone so far: then time does not allow it.
+NEAR_S = 0.2
 
 
 # Of the searches at once in a process one works, the others wait for their providers: Python runs one thread at a time, and

@@ -41,7 +41,7 @@ class Signing:
         )
 
     def checked(self, call: Call, reply: Reply, record: ProviderRecord) -> Reply:
-        """The reply to a signed call; `signature_invalid` where it would count as an answer and is not the provider's."""
+        """The reply to a signed call, made `signature_invalid` where it would count as an answer and is not the provider's."""
         if reply.outcome not in ANSWERED or call.signed is None:
             return reply
         try:
@@ -59,8 +59,10 @@ class Signing:
                 # Somebody may have changed what was asked for: If-None-Match is not under the call's signature.
                 raise SignatureError("it confirms another version than the one that was asked for")  # noqa: TRY301
         except SignatureError as error:
-            return structs.replace(reply, outcome="signature_invalid", message=f"of its answer: {error}", body=b"")
-        return structs.replace(reply, observed_at=_vouched_for(reply, signed))
+            reply.outcome, reply.message, reply.body = "signature_invalid", f"of its answer: {error}", b""
+            return reply
+        reply.observed_at = _vouched_for(reply, signed)
+        return reply
 
     def _keys_of(self, record: ProviderRecord) -> list[str]:
         versions = [record.key_version]

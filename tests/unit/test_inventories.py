@@ -13,7 +13,8 @@ from fakes.registry_table import a_record
 from msgspec import structs
 
 from chalicelib.calls import Reply
-from chalicelib.inventories import DEVICE_BYTES, VOLATILE_FOR, Answered, Inventories
+from chalicelib.gauges import Gauges
+from chalicelib.inventories import DEVICE_BYTES, VOLATILE_FOR, Answered, Inventories, Known
 from fedcompute.inventory import Inventory, Taint, Warning  # noqa: A004 (the contract's word)
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -242,3 +243,16 @@ def test_what_is_known_is_told_whether_it_is_kept_as_it_is_read_or_as_it_came() 
         told.append((bool(known.unread_bytes), [one.name for one in known.inventory.nodes]))
 
     assert told == [(False, ["a", "b"]), (True, ["c", "d"])]
+
+
+def test_what_can_not_be_read_when_it_is_confirmed_is_an_outcome_and_no_error() -> None:
+    """How deep a text may be nested depends on who calls; that it is another time is made so here."""
+    inventories = Inventories()
+    body = msgspec.json.encode(Inventory(provider_id="other"))
+    known = Known(RECORD.id, RECORD.base_url, '"1"', body)
+
+    answered = inventories.judge(RECORD, Reply("not_modified"), NOW, known)
+
+    assert answered.entry.outcome == "identity_mismatch"
+    assert known.inventory is None
+    assert list(Gauges().families([RECORD], inventories, (), NOW))

@@ -143,6 +143,9 @@ A, B, C, OTHER = (json.dumps(a_node(name)) for name in ("a", "b", "c", "x"))
 LONGER, LONGEST = json.dumps(a_node("longer")), json.dumps(a_node("longest"))
 
 
+LONG_WARNINGS = f',"warnings":[{{"message":"{"m" * 70_000}"}}]'
+
+
 def written(nodes: str, before: str = "", after: str = "") -> bytes:
     return f'{{"provider_id":"lab",{before}"nodes":{nodes}{after}}}'.encode()
 
@@ -233,6 +236,10 @@ NAMED = json.dumps(a_node("b", labels={"provider_id": "1"}))
         written(
             f"[{A},{json.dumps(a_node('b', ready=None))},{C}]", after=f',"warnings":[{{"message":"{"m" * 70_000}"}}]'
         ),
+        written(f"[{A}],[{B},{C}]", after=',"warnings":[]'),
+        written(f"[{A}],[{LONGER}]", after=',"warnings":[]'),
+        written(f"[{A},{B},{C}]", before='"nodes" : "x",', after=LONG_WARNINGS),
+        written(f"[{A},{B},{C}]", before='"nodes" : ["\xe9"],'),
         written(f"[{A},{B},{C}]") + b"x",
         written(f"[{A},{B},{C}]")[:-1],
     ],
@@ -345,6 +352,51 @@ def test_document_with_bad_nodes_is_read_as_for_the_first_time(body: bytes) -> N
     last = reading_of(reply(a_node("first"), a_node("last")))
 
     assert again(body, last)[0] == for_the_first_time(body)
+
+
+def test_nodes_nested_as_deeply_as_can_be_are_read_as_for_the_first_time() -> None:
+    """Around the depth at which the decoder gives up; a new node is looked at for itself, as deep as it stands."""
+    last = reading_of(written(f"[{A},{B},{C}]"))
+    refused = 0
+    for depth in [*range(9_900, 10_100), 20_000]:
+        deep = f'{{"name":"a","ready":true,"schedulable":true,"x":{"[" * depth}{"]" * depth}}}'
+        body = written(f"[{A},{deep},{C}]")
+        expected = for_the_first_time(body)
+        refused += expected[0] == "not_json"
+        assert again(body, last)[0] == expected, depth
+
+    assert 0 < refused < 201
+
+
+def test_second_nodes_of_a_name_are_not_held_on_to() -> None:
+    last = NOTHING
+    for count in range(1, 20):
+        named_alike = [a_node("a", labels={"rev": str(rev)}) for rev in range(count, 0, -1)]
+        last = read_again(reply(*named_alike), "lab", last)
+
+    assert [one.node.labels["rev"] for one in last.familiar.values()] == ["19"]
+
+
+@pytest.mark.parametrize("first_nodes", ["[3]", '"x"', '["\\ud800"]'])
+def test_nodes_that_stand_twice_the_first_bad_are_read_as_for_the_first_time(first_nodes: str) -> None:
+    body = written(f"[{A}]", before=f'"nodes":{first_nodes},', after=LONG_WARNINGS)
+
+    assert again(body)[0] == for_the_first_time(body)
+
+
+def test_memory_is_bounded_by_the_size_where_each_node_is_another_state_of_one_that_is_known() -> None:
+    names = [f"n{place:05}" for place in range(9_000)]
+    bodies = [written(f"[{','.join(json.dumps(a_node(name, labels={'rev': rev})) for name in names)}]") for rev in "12"]
+    last = reading_of(bodies[0])
+    tracemalloc.start()
+    again(bodies[1], last)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.reset_peak()
+    for_the_first_time(bodies[1])
+    _, most_the_first_time = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert most < 1.2 * most_the_first_time + 2 * len(bodies[1])
 
 
 @pytest.mark.parametrize("element", [b"1", b"{}", b'""', b"[]", b"null", b'{"name":"n"}'])

@@ -13,16 +13,16 @@ from msgspec import Raw, Struct
 from fedcompute.inventory import Inventory, Name
 from fedcompute.soundness import MOST_NODES
 from fedcompute.survey import SurveyedNode
-from fedcompute.wellformed import Looks, looks_of
+from fedcompute.wellformed import Looks, looks_of, looks_of_parts
 
 # What was made of nodes, in their order, by a fingerprint of their text: 64 bits with a secret of this process. A provider
-# that could guess it would have no more of it than nodes of its own taken for one another.
+# that could guess it would have no more of it than that a text of its own passes for a node of its own.
 Familiar = dict[int, SurveyedNode]
 
 # Above that, it is first seen that nodes are no more than what can be read: each number of a list becomes a Raw of 30 times its size.
 MOST_UNCOUNTED_BYTES = 256 << 10
 
-_NODES, _WARNINGS = b'"nodes":', b'"warnings":'
+_NAME, _NODES, _WARNINGS = b'"nodes"', b'"nodes":', b'"warnings":'
 _TAIL_BYTES = 64 << 10  # in which a document's own warnings are looked for
 
 
@@ -33,8 +33,7 @@ class Parted(NamedTuple):
     marks: list[int]
     new: Mapping[int, bytes | Raw]
     beside_bytes: int  # of the document, that are no node's
-    unknown: bytes  # the document without what is familiar and simple: all in which something may be wrong
-    looks: Looks  # of that; and of the whole, if they are simple
+    looks: Looks
 
 
 class _Unopened(Inventory, frozen=True, kw_only=True):
@@ -62,9 +61,8 @@ class _Counted(Struct, frozen=True):
 _UNOPENED = msgspec.json.Decoder(_Unopened)
 _WITHOUT_NODES = msgspec.json.Decoder(_WithoutNodes)
 _COUNTED = msgspec.json.Decoder(_Counted)
-_COUNTED_NODES = msgspec.json.Decoder(list[_Named])
-_TEXT = msgspec.json.Decoder(Raw)
-_TEXTS = msgspec.json.Decoder(list[Raw])
+_COUNTED_NODES = msgspec.json.Decoder(list[list[_Named]])
+_TEXTS = msgspec.json.Decoder(list[list[Raw]])
 
 # Stands for the nodes while the rest is read: no provider can write it, so it is seen that it stood where the nodes belong.
 _STAND_IN = secrets.token_hex(16)
@@ -72,7 +70,9 @@ _STAND_IN_TEXT = msgspec.json.encode(_STAND_IN)
 
 
 def parted(body: bytes, familiar: Familiar) -> Parted:
-    """A document taken apart. Raises msgspec's errors, UnicodeError and RecursionError where it can't be done so."""
+    """A document taken apart. Raises msgspec's errors and RecursionError where it can't be done so."""
+    if body.count(_NAME) > 1:
+        raise msgspec.ValidationError("nodes may stand twice, and one of them be bad")
     if len(body) > MOST_UNCOUNTED_BYTES:
         _COUNTED.decode(body)
     rest = _UNOPENED.decode(body)
@@ -81,7 +81,7 @@ def parted(body: bytes, familiar: Familiar) -> Parted:
     marks = [hash(bytes(text)) for text in rest.nodes]
     new = {place: text for place, text in enumerate(rest.nodes) if marks[place] not in familiar}
     beside_bytes = len(body) - sum(len(memoryview(text)) for text in rest.nodes)
-    return Parted(rest, marks, new, beside_bytes, body, looks_of(body))
+    return Parted(rest, marks, new, beside_bytes, looks_of(body))
 
 
 def parted_alike(body: bytes, familiar: Familiar) -> Parted | None:
@@ -188,15 +188,14 @@ class _Walk:
         marks = [*self._marks, *between, *after]
         if rest.nodes != _STAND_IN or len(marks) > MOST_NODES:
             return None
-        unknown = b"".join((head, *map(bytes, self._new.values()), middle, tail))
-        looks = looks_of(unknown)
-        if not looks.are_simple:
+        looks = looks_of_parts((head, *map(bytes, self._new.values()), middle, tail))
+        if not looks.are_simple or head.count(_NAME) + tail.count(_NAME) > 1:
             return None
         new = dict(self._new)
         for place, (mark, text) in enumerate(zip(between, texts, strict=True), len(self._marks)):
             if mark not in self._familiar:
                 new[place] = text
-        return Parted(rest, marks, new, len(head) + len(tail) + len(marks), unknown, looks)
+        return Parted(rest, marks, new, len(head) + len(tail) + len(marks), looks)
 
 
 def _after_space(body: bytes, at: int) -> int:
@@ -207,15 +206,20 @@ def _after_space(body: bytes, at: int) -> int:
 def _is_whole(text: bytes) -> bool:
     """Whether it is one JSON value."""
     try:
-        _TEXT.decode(text)
+        return len(_values(text)) == 1
     except (msgspec.DecodeError, RecursionError):
         return False
-    return True
 
 
 def _texts(middle: bytes) -> list[Raw]:
-    """The values of a list, without its brackets."""
-    in_brackets = b"".join((b"[", middle, b"]"))
+    """The nodes of a list, of which the brackets are missing. Raises msgspec's errors and RecursionError."""
     if len(middle) > MOST_UNCOUNTED_BYTES:
-        _COUNTED_NODES.decode(in_brackets)
-    return _TEXTS.decode(in_brackets)
+        _COUNTED_NODES.decode(b"".join((b"[[", middle, b"]]")))
+    return _values(middle)
+
+
+def _values(listed: bytes) -> list[Raw]:
+    lists = _TEXTS.decode(b"".join((b"[[", listed, b"]]")))  # as deep as they stand in the document
+    if len(lists) != 1:
+        raise msgspec.DecodeError("more than one list")
+    return lists[0]

@@ -83,10 +83,12 @@ class Sound:
         self._nodes.append(surveyed)
         return surveyed if len(found) == before else None
 
-    def add_known(self, surveyed: SurveyedNode) -> None:
-        """One in which nothing is wrong."""
-        if self._is_first(surveyed.node.name):
-            self._nodes.append(surveyed)
+    def add_known(self, surveyed: SurveyedNode) -> bool:
+        """One in which nothing is wrong; whether it is the first of its name."""
+        if not self._is_first(surveyed.node.name):
+            return False
+        self._nodes.append(surveyed)
+        return True
 
     def of(self, inventory: Inventory) -> Surveyed:
         """The inventory with them; the same one where all is well and it has them."""

@@ -6,6 +6,7 @@ the document; it is looked for where the document says twice, or in an odd way, 
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,14 +18,14 @@ _ODDLY_WRITTEN = re.compile(rb"\\u00[4-7]")  # letters that needed no escape
 
 
 class Looks(NamedTuple):
-    """What a document looks like at a glance. One that is plain and names its provider once has nothing to be looked for."""
+    """What a document looks like at a glance. In one that is plain and does not name its provider twice nothing is to be found."""
 
     is_plain: bool  # it can't hold a control character, one that looks like another, or an escape
-    names_once: bool
+    names_once: bool  # at most
 
     @property
     def are_simple(self) -> bool:
-        """Whether nothing is to be looked for, in it or in a part of it."""
+        """Whether nothing is to be looked for."""
         return self.is_plain and self.names_once
 
 
@@ -40,10 +41,22 @@ def check_json(body: bytes) -> None:
 
 
 def looks_of(body: bytes) -> Looks:
-    """What a document, or a part of it, looks like."""
-    is_plain = body.isascii() and b"\\" not in body and b"\x7f" not in body
+    """What a document looks like."""
     # From both ends: half the time of counting.
-    return Looks(is_plain, body.find(_WHOSE) == body.rfind(_WHOSE))
+    return Looks(_is_plain(body), body.find(_WHOSE) == body.rfind(_WHOSE))
+
+
+def looks_of_parts(parts: Iterable[bytes]) -> Looks:
+    """What a document looks like of which all else is known to be plain and to name no provider."""
+    is_plain, names = True, 0
+    for part in parts:
+        is_plain = is_plain and _is_plain(part)
+        names += part.count(_WHOSE)
+    return Looks(is_plain, names <= 1)
+
+
+def _is_plain(text: bytes) -> bool:
+    return text.isascii() and b"\\" not in text and b"\x7f" not in text
 
 
 def flaw_of(body: bytes, looks: Looks) -> Flaw | None:
