@@ -4,25 +4,34 @@ import heapq
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor
+from functools import partial
 from typing import NamedTuple
 
 from chalicelib.lane import Lane
 
 MOST_SEARCHES = 8  # at once in one process; on Lambda there is one
 FIRST_SHARE = 3 / 4  # of the connections, for the crew that a process with one search at a time uses
-MEANWHILE_SHARE = 1 / 3  # of its own share, that a second search has while the first crew holds almost all
 
-MakeLane = Callable[[int], Lane]  # with at most so many connections
+MakeLane = Callable[[int, int], Lane]  # with its share of the connections, and the most that it may have beyond that
 
 
 class Shares(NamedTuple):
-    """The most connections of each lane of a crew."""
+    """Connections of each lane: all that there are for one of each crew, and those of the first crew and of each other."""
 
-    alone: int  # of the first, where no two searches were ever at once
+    all: int
     first: int
-    others: tuple[int, ...]  # of each other one
-    meanwhile: tuple[int, ...]  # of the same, until the first has given back what it had more
+    others: tuple[int, ...]
+
+
+class Lent(NamedTuple):
+    """A crew's lanes; `spare`: how many connections each may have beyond its share, which it closes when they were used;
+    `most`: its share at the moment.
+    """
+
+    crew: int
+    lanes: list[Lane]
+    spare: int
+    most: Callable[[], int]
 
 
 def shares_of(connections: int, lanes: int) -> Shares:
@@ -30,33 +39,28 @@ def shares_of(connections: int, lanes: int) -> Shares:
     each = connections // lanes
     first = max(1, int(each * FIRST_SHARE))
     count = min(each - first, MOST_SEARCHES - 1)
-    if not count:
-        return Shares(first, first, (), ())
-    other = (each - first) // count
-    meanwhile = (max(1, int(other * MEANWHILE_SHARE)), *[1] * (count - 1))
-    return Shares(each - sum(meanwhile), first, (other,) * count, meanwhile)
+    return Shares(each, first, ((each - first) // count,) * count if count else ())
 
 
 class Crews:
     """Lends each search a crew that no other search uses meanwhile, and gets it back with its connections.
 
-    A search that is alone may have almost all connections: with a thousand providers that saves it a third of its waiting.
-    Once two searches have been at once, the first crew closes what is above its share, and never has more again.
+    A search of the first crew may borrow what crews that were never used do not hold: with a thousand providers that saves it
+    a third of its waiting, and on Lambda no other crew is ever used. Searches beside it get that back as its calls end.
     """
 
-    def __init__(self, make_lane: MakeLane, connections: int, lanes: int, closing: Executor) -> None:
+    def __init__(self, make_lane: MakeLane, connections: int, lanes: int) -> None:
         self._make_lane = make_lane
         self._lanes = lanes
-        self._closing = closing
         self.shares = shares_of(connections, lanes)
         self._crews: list[list[Lane]] = [[] for _ in range(1 + len(self.shares.others))]
         self._idle = list(range(len(self._crews)))
-        self._is_shared = False  # two searches were at once
-        self._is_widened = False  # the first crew may hold more than its share
+        self._used: set[int] = set()  # the others, so far
+        self._sure: frozenset[int] = frozenset()  # of whose connections the first crew has borrowed none
         self._returned = threading.Condition()
 
-    def lend(self, calls: int, deadline: float) -> tuple[int, list[Lane]] | None:
-        """The lowest crew that is idle, so that the same connections are used again, and its lanes; None: none until the deadline.
+    def lend(self, calls: int, deadline: float) -> Lent | None:
+        """The lowest crew that is idle, so that the same connections are used again; None: none until the deadline.
 
         `calls`: how many each lane is to make, about.
         """
@@ -67,51 +71,53 @@ class Crews:
                     return None
                 self._returned.wait(left_s)
             crew = heapq.heappop(self._idle)
-            most = self._most(crew, calls)
-        try:
-            return crew, self._ready(crew, most)
-        except BaseException:
-            self._give_back(crew)
-            raise
+            spare = 0 if crew else max(0, min(self._unused, calls - self.shares.first))
+            if crew:
+                self._used.add(crew)
+            elif spare:
+                self._sure = frozenset(self._used)
+            try:
+                lanes = self._ready(crew, spare)
+            except BaseException:
+                self._give_back(crew)
+                raise
+        return Lent(crew, lanes, spare, partial(self._most, crew))
 
     def take_back(self, crew: int) -> None:
         """The search that had it is over."""
         with self._returned:
-            is_too_wide = crew == 0 and self._is_widened and self._is_shared
-        if is_too_wide:  # in a thread of its own: libcurl may wait for resolvers that still run
-            self._closing.submit(self._narrow)
-        else:
+            for lane in self._crews[crew]:
+                lane.spare_held = 0  # also of one that had no calls
             self._give_back(crew)
 
-    def _most(self, crew: int, calls: int) -> int:
-        shares = self.shares
-        if crew:
-            self._is_shared = True
-            return (shares.meanwhile if self._is_widened else shares.others)[crew - 1]
-        if calls > shares.first and not self._is_shared:
-            self._is_widened = True
-        return shares.alone if self._is_widened else shares.first
-
-    def _ready(self, crew: int, most: int) -> list[Lane]:
-        lanes = self._crews[crew]
-        while len(lanes) < self._lanes:
-            lanes.append(self._make_lane(most))
-        for lane in lanes:
-            if lane.connections < most:
-                lane.widen(most)
-        return lanes
-
-    def _narrow(self) -> None:
-        lanes, self._crews[0] = self._crews[0], []
-        try:
-            for lane in lanes:
-                lane.close()
-        finally:
-            with self._returned:
-                self._is_widened = False
-            self._give_back(0)
-
     def _give_back(self, crew: int) -> None:
-        with self._returned:
-            heapq.heappush(self._idle, crew)
-            self._returned.notify()
+        heapq.heappush(self._idle, crew)
+        self._returned.notify()
+
+    @property
+    def _unused(self) -> int:
+        """Connections of each lane that no crew holds or could need at once: each other crew can begin with one."""
+        shares = self.shares
+        held = sum(share if crew in self._used else 1 for crew, share in enumerate(shares.others, 1))
+        return shares.all - shares.first - held
+
+    def _most(self, crew: int) -> int:
+        """A lane's share at the moment."""
+        shares, sure = self.shares, self._sure
+        if crew == 0:
+            return shares.first
+        share = shares.others[crew - 1]
+        if crew in sure:
+            return share
+        borrowed = max((lane.spare_held for lane in self._crews[0]), default=0)
+        left = shares.all - shares.first - share * len(sure) - borrowed
+        return max(1, min(share, left // (len(shares.others) - len(sure))))
+
+    def _ready(self, crew: int, spare: int) -> list[Lane]:
+        lanes, shares = self._crews[crew], self.shares
+        while len(lanes) < self._lanes:
+            most_spare = 0 if crew else shares.all - shares.first - len(shares.others)
+            lanes.append(self._make_lane(shares.others[crew - 1] if crew else shares.first, most_spare))
+        for lane in lanes:
+            lane.spare_held = spare  # before another search can look
+        return lanes

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pycurl
 
@@ -20,6 +20,7 @@ Deliver = Callable[[Call, Reply], int | None]
 
 LEAST_BUDGET_MS = 1
 LONGEST_WAIT_S = 1.0
+GROWTH_S = 0.02  # after which it is looked whether a share that is borrowed from has grown
 GRACE_S = 0.05  # past the deadline, for replies that came in time and were not yet read
 SPARE_HANDLES = 64
 # For which a search may keep others from working; handing on after each reply made each of 8 slower by a half.
@@ -63,10 +64,13 @@ class _Ended:
 class Lane:
     """Keeps its multi, and with it its connections, for the life of the process. One search at a time uses it."""
 
-    def __init__(self, policy: AddressPolicy, most_body_bytes: int, connections: int) -> None:
+    def __init__(self, policy: AddressPolicy, most_body_bytes: int, connections: int, most_spare: int = 0) -> None:
         self._policy = policy
         self._most_body_bytes = most_body_bytes
-        self.connections = connections
+        self.connections = connections  # that it keeps
+        self.most_spare = most_spare  # that a run may have beyond those
+        self.spare_held = 0  # of these, at the moment, or that the run is still going to need
+        self._spare_calls: set[str] = set()  # whose connections are closed after them
         self._transfers: dict[str, Transfer] = {}
         self._sockets = Sockets()
         self._resting = Resting()
@@ -78,28 +82,38 @@ class Lane:
         self._longest_gap_s = 0.0  # between two looks, in this run
         self._ready: deque[tuple[int, int]] = deque()  # sockets on which something has happened, and what
         self._multi = pycurl.CurlMulti()
-        self.widen(connections)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, connections + most_spare)
+        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, connections + most_spare)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._on_socket)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._on_timer)
 
-    def widen(self, connections: int) -> None:
-        """Let it hold so many connections from the next run on, as many as before or more."""
-        self.connections = connections
-        self._multi.setopt(pycurl.M_MAXCONNECTS, connections)
-        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, connections)
+    def run(
+        self,
+        calls: Sequence[Call],
+        deadline: float,
+        deliver: Deliver,
+        spare: int = 0,
+        most: Callable[[], int] | None = None,
+    ) -> None:
+        """Make every call and deliver each reply. Ends at `deadline` (monotonic seconds), whatever happens.
 
-    def run(self, calls: Sequence[Call], deadline: float, deliver: Deliver) -> None:
-        """Make every call and deliver each reply. Ends at `deadline` (monotonic seconds), whatever happens."""
+        `most`: how many connections it may use at the moment, all that it keeps by default; and `spare` more, which are
+        closed when they were used.
+        """
         self._take_turn(deadline)
         try:
-            self._run(calls, deadline, deliver)
+            self._run(calls, deadline, deliver, spare, most or (lambda: self.connections))
         finally:
+            self.spare_held = 0
             self._end_turn()
 
-    def _run(self, calls: Sequence[Call], deadline: float, deliver: Deliver) -> None:
+    def _run(
+        self, calls: Sequence[Call], deadline: float, deliver: Deliver, spare: int, most: Callable[[], int]
+    ) -> None:
         self._forget_others(calls)
+        self._spare_calls.clear()
         disturbed = self._resting.disturbed()
-        turns = Turns(calls, self.connections)
+        turns = Turns(calls, most() + spare)
         rounds = 0
         active: dict[pycurl.Curl, tuple[Call, Transfer]] = {}
         ended = _Ended()
@@ -110,10 +124,11 @@ class Lane:
                 # Sockets first: a reply that is decoded now must not cost another its timeout.
                 is_urgent = self._is_urgent(deadline)
                 is_looked = bool(active) and (is_urgent or ended.bytes <= MOST_WAITING_BYTES)
-                wait_s = 0 if ended else self._patience(deadline)
+                longest_s = GROWTH_S if turns and most() < self.connections else LONGEST_WAIT_S
+                wait_s = 0 if ended else self._patience(deadline, longest_s)
                 is_busy = is_looked and self._advance(wait_s, deadline, None if is_urgent else MOST_SOCKETS)
-                while turns and len(active) < self.connections:
-                    self._begin(turns.next(), deadline, active, disturbed)
+                for call in self._next(turns, most() + spare - len(active), spare):
+                    self._begin(call, deadline, active, disturbed)
                 is_busy |= self._act_if_prompted()
                 if is_busy:
                     ended.extend(self._end(active, turns))
@@ -133,6 +148,15 @@ class Lane:
             deliver(call, transfer.too_late())
         for call in turns.left():
             deliver(call, Reply("deadline_exceeded", "still waiting for its turn at the search's deadline"))
+
+    def _next(self, turns: Turns, count: int, spare: int) -> Iterator[Call]:
+        """The calls that begin now, at most so many. Connections of the last ones are closed when they were used."""
+        for _ in range(min(count, len(turns))):
+            call = turns.next()
+            if len(turns) < spare:
+                self._spare_calls.add(call.provider_id)
+            yield call
+        self.spare_held = min(spare, len(turns)) + len(self._spare_calls)
 
     def _hand_over(self, call: Call, reply: Reply, deadline: float, deliver: Deliver) -> None:
         """Deliver a reply, if it can be read in time: reading is not interrupted once it has begun."""
@@ -176,13 +200,19 @@ class Lane:
             transfer = self._transfers[call.provider_id] = Transfer(self._policy, self._most_body_bytes)
         left_ms = max(LEAST_BUDGET_MS, int((deadline - time.monotonic()) * 1000))
         is_fresh = bool(disturbed) and transfer.peer in (None, *disturbed)
-        transfer.begin(call, min(call.timeout_ms, left_ms), is_cut=left_ms < call.timeout_ms, is_fresh=is_fresh)
+        transfer.begin(
+            call,
+            min(call.timeout_ms, left_ms),
+            is_cut=left_ms < call.timeout_ms,
+            is_fresh=is_fresh,
+            is_kept=call.provider_id not in self._spare_calls,
+        )
         active[transfer.curl] = (call, transfer)
         self._multi.add_handle(transfer.curl)
 
-    def _patience(self, deadline: float) -> float:
+    def _patience(self, deadline: float, longest_s: float) -> float:
         until = deadline if self._timer_at is None else min(deadline, self._timer_at)
-        return min(LONGEST_WAIT_S, max(0.0, until - time.monotonic()))
+        return min(longest_s, max(0.0, until - time.monotonic()))
 
     def _act_if_prompted(self) -> bool:
         """Let libcurl do what it wants to do at once, whatever else waits. What is late by now was looked at before."""
@@ -248,6 +278,9 @@ class Lane:
                 call, transfer = active.pop(curl)
                 self._multi.remove_handle(curl)
                 turns.ended(call)
+                if call.provider_id in self._spare_calls:
+                    self._spare_calls.remove(call.provider_id)
+                    self.spare_held -= 1
                 ended.append((call, transfer.end(errors.get(curl, 0))))
         return ended
 

@@ -45,6 +45,7 @@ class Transfer:
         self.pace = FIRST_PACE
         self.curl = new_handle(self._open_socket, self._on_header, self._on_body, most_body_bytes)
         self._asked: tuple[str, str | None, Signed | None] | None = None
+        self._is_kept = True
         self._clear()
 
     @property
@@ -53,12 +54,15 @@ class Transfer:
         address = self.curl.getinfo(pycurl.PRIMARY_IP)
         return (address, self.curl.getinfo(pycurl.PRIMARY_PORT)) if address else None
 
-    def begin(self, call: Call, budget_ms: int, is_cut: bool, is_fresh: bool = False) -> None:
+    def begin(self, call: Call, budget_ms: int, is_cut: bool, is_fresh: bool = False, is_kept: bool = True) -> None:
         """Make ready for one call. `is_cut`: the search's deadline comes before the provider's own timeout.
 
-        `is_fresh`: over a new connection.
+        `is_fresh`: over a new connection. `is_kept`: the connection stays open after it.
         """
         self._clear()
+        if is_kept != self._is_kept:
+            self._is_kept = is_kept
+            self.curl.setopt(pycurl.FORBID_REUSE, int(not is_kept))
         self.curl.setopt(pycurl.FRESH_CONNECT, int(is_fresh))
         self._budget_ms, self._is_cut = budget_ms, is_cut
         self.curl.setopt(pycurl.TIMEOUT_MS, budget_ms)

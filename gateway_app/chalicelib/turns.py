@@ -50,6 +50,10 @@ class Turns:
         """Whether a call waits."""
         return self._waiting > 0
 
+    def __len__(self) -> int:
+        """How many calls wait."""
+        return self._waiting
+
     def next(self) -> Call:
         """The call that is to begin now. IndexError: none waits."""
         self._waiting -= 1

