@@ -12,7 +12,7 @@ from chalicelib.lane import Lane
 MOST_SEARCHES = 8  # at once in one process; on Lambda there is one
 FIRST_SHARE = 3 / 4  # of the connections, for the crew that a process with one search at a time uses
 
-MakeLane = Callable[[int, int], Lane]  # with its share of the connections, and the most that it may have beyond that
+MakeLane = Callable[[int], Lane]  # with its share of the connections
 
 
 class Shares(NamedTuple):
@@ -116,8 +116,7 @@ class Crews:
     def _ready(self, crew: int, spare: int) -> list[Lane]:
         lanes, shares = self._crews[crew], self.shares
         while len(lanes) < self._lanes:
-            most_spare = 0 if crew else shares.all - shares.first - len(shares.others)
-            lanes.append(self._make_lane(shares.others[crew - 1] if crew else shares.first, most_spare))
+            lanes.append(self._make_lane(shares.others[crew - 1] if crew else shares.first))
         for lane in lanes:
             lane.spare_held = spare  # before another search can look
         return lanes

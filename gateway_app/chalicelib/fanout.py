@@ -40,8 +40,8 @@ class Fanout:
         finally:
             self._crews.take_back(lent.crew)
 
-    def _new_lane(self, connections: int, most_spare: int) -> Lane:
-        return Lane(self._policy, self._most_body_bytes, connections, most_spare)
+    def _new_lane(self, connections: int) -> Lane:
+        return Lane(self._policy, self._most_body_bytes, connections)
 
     def _run(self, lent: Lent, calls: Sequence[Call], deadline: float, deliver: Deliver) -> None:
         lanes = lent.lanes
@@ -73,7 +73,7 @@ class Fanout:
             lanes[place].run(calls, deadline, deliver_once, lent.spare, lent.most)
         except Exception as error:  # noqa: BLE001 (the fan-out's edge: every provider gets an outcome)
             self._on_error("", error)
-            lanes[place] = self._new_lane(lanes[place].connections, lanes[place].most_spare)
+            lanes[place] = self._new_lane(lanes[place].connections)
             for call in calls:
                 if call.provider_id not in delivered:
                     deliver(call, Reply("internal", "the gateway could not ask it; see the log"))

@@ -27,9 +27,8 @@ SPARE_HANDLES = 64
 TURN_S = 0.01
 TELLING_BYTES = 256 << 10  # of a reply whose reading tells the pace
 PATIENT_ROUNDS = 8  # how often busy sockets may go before a reply that waits to be read
-MOST_WAITING_BYTES = (
-    4 << 20
-)  # of replies that wait to be read, if time allows; what comes meanwhile waits in its socket
+# Of replies that wait to be read, if time allows; what comes meanwhile waits in its socket.
+MOST_WAITING_BYTES = 4 << 20
 MOST_SOCKETS = 32  # whose pieces are taken before what has come whole is looked at, if time allows
 # Before something times out, or twice as long as sockets were left alone so far: then time does not allow it.
 NEAR_S = 0.2
@@ -64,11 +63,10 @@ class _Ended:
 class Lane:
     """Keeps its multi, and with it its connections, for the life of the process. One search at a time uses it."""
 
-    def __init__(self, policy: AddressPolicy, most_body_bytes: int, connections: int, most_spare: int = 0) -> None:
+    def __init__(self, policy: AddressPolicy, most_body_bytes: int, connections: int) -> None:
         self._policy = policy
         self._most_body_bytes = most_body_bytes
         self.connections = connections  # that it keeps
-        self.most_spare = most_spare  # that a run may have beyond those
         self.spare_held = 0  # of these, at the moment, or that the run is still going to need
         self._spare_calls: set[str] = set()  # whose connections are closed after them
         self._transfers: dict[str, Transfer] = {}
@@ -82,8 +80,8 @@ class Lane:
         self._longest_gap_s = 0.0  # between two looks, in this run
         self._ready: deque[tuple[int, int]] = deque()  # sockets on which something has happened, and what
         self._multi = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_MAXCONNECTS, connections + most_spare)
-        self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, connections + most_spare)
+        self._limit = 0
+        self._limited_to(connections)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._on_socket)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._on_timer)
 
@@ -124,10 +122,11 @@ class Lane:
                 # Sockets first: a reply that is decoded now must not cost another its timeout.
                 is_urgent = self._is_urgent(deadline)
                 is_looked = bool(active) and (is_urgent or ended.bytes <= MOST_WAITING_BYTES)
-                longest_s = GROWTH_S if turns and most() < self.connections else LONGEST_WAIT_S
+                limit = self._limited_to(most() + spare)
+                longest_s = GROWTH_S if turns and limit < self.connections else LONGEST_WAIT_S
                 wait_s = 0 if ended else self._patience(deadline, longest_s)
                 is_busy = is_looked and self._advance(wait_s, deadline, None if is_urgent else MOST_SOCKETS)
-                for call in self._next(turns, most() + spare - len(active), spare):
+                for call in self._next(turns, limit - len(active), spare):
                     self._begin(call, deadline, active, disturbed)
                 is_busy |= self._act_if_prompted()
                 if is_busy:
@@ -173,6 +172,14 @@ class Lane:
             transfer.pace = read_bytes / took_s
         elif size >= TELLING_BYTES:  # most of it was known: that is what to expect, however slow the first reading was
             transfer.pace = max(transfer.pace, min(FIRST_PACE, size / took_s))
+
+    def _limited_to(self, connections: int) -> int:
+        """So many connections, those that rest included, may be open from now on."""
+        if connections != self._limit:
+            self._limit = connections
+            self._multi.setopt(pycurl.M_MAXCONNECTS, connections)
+            self._multi.setopt(pycurl.M_MAX_TOTAL_CONNECTIONS, connections)
+        return connections
 
     def close(self) -> None:
         """Close all connections. Never inside a search: libcurl waits here for resolvers that still run."""
