@@ -63,6 +63,7 @@ class ProviderFleet:
         self.most_open = 0
         self._changed = threading.Condition()
         self._writers: set[asyncio.StreamWriter] = set()
+        self._others: list[asyncio.Server] = []
         self._loop = asyncio.new_event_loop()
         self._released = asyncio.Event()
         self._server = self._loop.run_until_complete(
@@ -87,6 +88,10 @@ class ProviderFleet:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+    def listen(self, host: str) -> None:
+        """On another address of this machine too, on the same port."""
+        self._in_loop(self._listen(host))
 
     def base_url(self, provider_id: str, host: str = "127.0.0.1") -> str:
         """What a provider of the fleet registers."""
@@ -124,8 +129,12 @@ class ProviderFleet:
     def _in_loop(self, work: Coroutine[Any, Any, None]) -> None:
         asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE_S)
 
+    async def _listen(self, host: str) -> None:
+        self._others.append(await asyncio.start_server(self._serve, host, self.port, backlog=4096))
+
     async def _stop(self) -> None:
-        self._server.close()
+        for server in (self._server, *self._others):
+            server.close()
         for _ in range(TURNS_TO_SERVE):  # who was accepted a moment ago is not among the writers yet
             await self._drop()
             await asyncio.sleep(0)

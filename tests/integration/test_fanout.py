@@ -656,6 +656,28 @@ def test_search_that_is_alone_borrows_what_nobody_needs_and_gives_it_back_as_its
     assert set(outcomes(again.result(AMPLE_S)).values()) == {"ok"}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address")
+def test_connections_that_rest_count_as_well(fleet: ProviderFleet, pool: ThreadPoolExecutor) -> None:
+    shares = shares_of(80, 1)
+    fanout = a_fanout(connections=80)
+    calls = []
+    for place in range(180):
+        fleet.listen(f"127.0.1.{place + 1}")
+        (call,) = calls_to(fleet, f"p{place:03}")
+        calls.append(structs.replace(call, base_url=fleet.base_url(call.provider_id, f"127.0.1.{place + 1}")))
+
+    ask(fanout, calls[:60])
+    hold(fleet, *(call.provider_id for call in calls[60:160]))
+    many = pool.submit(ask, fanout, calls[60:160])
+    fleet.wait_until(lambda fleet: len(fleet.requests) == 60 + 80 - len(shares.others))
+    assert set(outcomes(ask(fanout, calls[160:])).values()) == {"ok"}  # one after the other, none of which is kept
+    assert fleet.most_open <= 80
+    fleet.release()
+    assert set(outcomes(many.result(AMPLE_S)).values()) == {"ok"}
+
+    fleet.wait_until(lambda fleet: fleet.open <= shares.first + 1)
+
+
 def test_search_beside_one_that_only_waits_for_a_hung_provider_has_its_whole_share(
     fleet: ProviderFleet, pool: ThreadPoolExecutor
 ) -> None:
